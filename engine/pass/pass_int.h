@@ -183,6 +183,8 @@ uint32_t pass_cc(const struct pass_ctx *c);
  * before; what: the option that wants it. */
 #define PASS_READ_ONLY_TARGET 35
 enum status pass_needs_read_only(struct pass_ctx *c, const char *what);
+/* buf_printf of inserted code: # stands for the tag, in names of registers and labels. */
+void pass_code(struct buf *out, const char *tag, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* Code that leaves the thread's index in its CTA in dst, short where the launch's block is known; <tag>x
  * y z nx ny are overwritten. */
 void pass_linear_tid(const struct pass_ctx *c, const char *dst, struct buf *out);

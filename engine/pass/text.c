@@ -364,3 +364,22 @@ void pass_returns_to(struct pass_ctx *c, const char *label)
         buf_free(&guard);
     }
 }
+
+void pass_code(struct buf *out, const char *tag, const char *fmt, ...)
+{
+    struct buf named = { 0 };
+    va_list ap;
+    for (size_t n; *fmt; fmt += n) {
+        n = *fmt == '#' ? 1 : strcspn(fmt, "#");
+        if (*fmt == '#')
+            buf_puts(&named, tag);
+        else
+            buf_put(&named, fmt, n);
+    }
+    va_start(ap, fmt);
+    if (named.s && !named.oom)
+        buf_vprintf(out, named.s, ap);
+    va_end(ap);
+    out->oom |= named.oom;
+    buf_free(&named);
+}

@@ -172,11 +172,11 @@ static enum status bypass_begin(struct bypass *b, struct pass_ctx *c)
     if (b->vote && pass_target(c) >= 32)
         pass_need_isa(c, 31, 32); /* red.max.u64 */
     struct buf n = { 0 };
-    buf_printf(&n, "%%%spol", c->tag);
+    pass_code(&n, c->tag, "%%#pol");
     if (n.s && n.n < sizeof b->policy)
         memcpy(b->policy, n.s, n.n + 1);
     buf_clear(&n);
-    buf_printf(&n, "%%%sp", c->tag);
+    pass_code(&n, c->tag, "%%#p");
     if (n.s && n.n < sizeof b->pred)
         memcpy(b->pred, n.s, n.n + 1);
     c->oom |= n.oom;

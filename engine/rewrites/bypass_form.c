@@ -30,10 +30,10 @@ static void declare_text(struct bypass *b, bool threshold, struct buf *out)
     if (b->hint)
         buf_printf(out, ".reg .b64 \t%s;\n", b->policy);
     if (threshold)
-        buf_printf(out,
-                   ".reg .pred \t%s, %%%sq0, %%%sq1, %%%sq2;\n.reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, "
-                   "%%%sny, %%%sw, %%%spi;\n",
-                   b->pred, t, t, t, t, t, t, t, t, t, t);
+        pass_code(out, t,
+                  ".reg .pred \t%s, %%#q0, %%#q1, %%#q2;\n"
+                  ".reg .b32 \t%%#x, %%#y, %%#z, %%#nx, %%#ny, %%#w, %%#pi;\n",
+                  b->pred);
 }
 
 /* The thread's index, or in a block whose rows divide a warp its row: every instruction here is paid by
@@ -44,12 +44,12 @@ static void warp_text(struct bypass *b, struct buf *out)
     struct dim3u block = pass_block(b->c);
     uint32_t *knob = b->c->out->knob;
     if (!b->vote && block.y > 1 && block.z == 1 && 32 % block.x == 0) {
-        buf_printf(out, "mov.u32 \t%%%sw, %%tid.y;\n", t);
+        pass_code(out, t, "mov.u32 \t%%#w, %%tid.y;\n");
         knob[PASS_KNOB_PI_THREADS] = knob[PASS_KNOB_PI] * (32 / block.x);
         return;
     }
     struct buf lin = { 0 };
-    buf_printf(&lin, "%%%sw", t);
+    pass_code(&lin, t, "%%#w");
     if (lin.s)
         pass_linear_tid(b->c, lin.s, out);
     out->oom |= lin.oom;
@@ -64,11 +64,11 @@ static void entry_text(struct bypass *b, bool threshold, struct buf *out)
             bypass_vote_threshold(b, out);
         warp_text(b, out);
         if (!b->vote)
-            buf_printf(out, "ld.const.u32 \t%%%spi, [" PASS_KNOB_SYMBOL "+%u];\n", t,
-                       4u * PASS_KNOB_PI_THREADS);
+            pass_code(out, t, "ld.const.u32 \t%%#pi, [" PASS_KNOB_SYMBOL "+%u];\n",
+                      4u * PASS_KNOB_PI_THREADS);
         else
-            buf_printf(out, "shr.u32 \t%%%sw, %%%sw, 5;\n", t, t);
-        buf_printf(out, "setp.ge.u32 \t%s, %%%sw, %%%spi;\n", b->pred, t, t);
+            pass_code(out, t, "shr.u32 \t%%#w, %%#w, 5;\n");
+        pass_code(out, t, "setp.ge.u32 \t%s, %%#w, %%#pi;\n", b->pred);
     }
     if (b->hint)
         buf_printf(out, "createpolicy.fractional.L2::%s.b64 \t%s, 0f3F800000;\n", b->priority,
@@ -111,9 +111,8 @@ static void write_pair(struct bypass *b, const struct ptx_func *f, const struct 
         struct str own = f->regs[i->guard].name;
         buf_printf(out, i->guard_neg ? "not.pred \t%%%sq0, %.*s;\n" : "mov.pred \t%%%sq0, %.*s;\n", t,
                    (int)own.n, own.s);
-        buf_printf(out, "and.pred \t%%%sq1, %%%sq0, %s;\nxor.pred \t%%%sq2, %%%sq1, %%%sq0;\n", t, t,
-                   b->pred, t, t, t);
-        buf_printf(&g, "@%%%sq1 ", t);
+        pass_code(out, t, "and.pred \t%%#q1, %%#q0, %s;\nxor.pred \t%%#q2, %%#q1, %%#q0;\n", b->pred);
+        pass_code(&g, t, "@%%#q1 ");
     } else {
         buf_printf(&g, "@%s ", b->pred);
     }
@@ -122,7 +121,7 @@ static void write_pair(struct bypass *b, const struct ptx_func *f, const struct 
     buf_puts(out, "\n");
     buf_clear(&g);
     if (i->guarded)
-        buf_printf(&g, "@%%%sq2 ", t);
+        pass_code(&g, t, "@%%#q2 ");
     else
         buf_printf(&g, "@!%s ", b->pred);
     buf_printf(out, PTX_EDIT_COPY_OF, i->at.line, i->at.off);
@@ -275,7 +274,7 @@ static void emit_clone(struct bypass *b, enum bypass_pick first)
     clone_callees(b, side, lab.s ? lab.s : "");
     if (pass_falls_off(f))
         buf_printf(&body, b->vote ? "bra \t$%sleft;\n" : "ret;\n", c->tag);
-    buf_printf(&body, "$%sbypass:\n", c->tag);
+    pass_code(&body, c->tag, "$#bypass:\n");
     pass_copy_stmts(&copy, from, f->nstmts, &body);
     if (b->vote)
         bypass_vote_end(b, &body);

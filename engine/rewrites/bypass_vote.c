@@ -54,17 +54,17 @@ void bypass_vote_threshold(const struct bypass *b, struct buf *out)
 {
     const char *t = b->c->tag;
     if (opt_bypass(b->c->opt)->pi.mode == PI_VOTE_CTA) {
-        buf_printf(out,
-                   "mov.u32 \t%%%spi, %%ctaid.y;\nmov.u32 \t%%%snx, %%nctaid.x;\nmov.u32 \t%%%sny, "
-                   "%%ctaid.x;\nmad.lo.u32 \t%%%spi, %%%spi, %%%snx, %%%sny;\nrem.u32 \t%%%spi, %%%spi, "
-                   "%u;\n",
-                   t, t, t, t, t, t, t, t, t, pass_warps(b->c) + 1);
+        pass_code(out, t,
+                  "mov.u32 \t%%#pi, %%ctaid.y;\nmov.u32 \t%%#nx, %%nctaid.x;\n"
+                  "mov.u32 \t%%#ny, %%ctaid.x;\nmad.lo.u32 \t%%#pi, %%#pi, %%#nx, %%#ny;\n"
+                  "rem.u32 \t%%#pi, %%#pi, %u;\n",
+                  pass_warps(b->c) + 1);
         return;
     }
-    buf_printf(out,
-               "mov.u32 \t%%%spi, %%smid;\nmov.u32 \t%%%snx, %%nsmid;\nmul.lo.u32 \t%%%spi, %%%spi, "
-               "%u;\ndiv.u32 \t%%%spi, %%%spi, %%%snx;\n",
-               t, t, t, t, pass_warps(b->c) + 1, t, t, t);
+    pass_code(out, t,
+              "mov.u32 \t%%#pi, %%smid;\nmov.u32 \t%%#nx, %%nsmid;\n"
+              "mul.lo.u32 \t%%#pi, %%#pi, %u;\ndiv.u32 \t%%#pi, %%#pi, %%#nx;\n",
+              pass_warps(b->c) + 1);
 }
 
 /* Slot in shared memory: start of the CTA (u64), threads that have left (u32). */
@@ -81,7 +81,7 @@ void bypass_vote_begin(struct bypass *b)
     if (pass_target(c) < 32)
         ptx_edit_declare(c->edit, c->f, TAG, ".reg .b64 \t%%%swas;", t);
     struct buf gone = { 0 }, index = { 0 };
-    buf_printf(&gone, "%%%sgone", t);
+    pass_code(&gone, t, "%%#gone");
     if (gone.s)
         pass_linear_tid(c, gone.s, &index);
     ptx_edit_entry(
@@ -108,37 +108,32 @@ void bypass_vote_end(const struct bypass *b, struct buf *out)
 {
     const char *t = b->c->tag;
     uint32_t threads = (uint32_t)dim3u_count(b->c->out->block);
-    buf_printf(out,
-               "$%sleft:\natom.shared.add.u32 \t%%%sgone, [%sslot+8], 1;\nsetp.ne.u32 \t%%%sq0, "
-               "%%%sgone, %u;\n@%%%sq0 ret;\n",
-               t, t, t, t, t, threads - 1, t);
-    buf_printf(out,
-               "mov.u64 \t%%%sclk, %%clock64;\nld.shared.u64 \t%%%sbegun, [%sslot];\nsub.s64 \t%%%sclk, "
-               "%%%sclk, %%%sbegun;\n",
-               t, t, t, t, t, t);
-    buf_printf(out,
-               "mov.u64 \t%%%swhere, " PASS_VOTE_SYMBOL
-               ";\nmad.wide.u32 \t%%%sbegun, %%%spi, 16, %%%swhere;\n",
-               t, t, t, t);
-    buf_printf(out,
-               "red.global.add.u64 \t[%%%sbegun+8], %%%sclk;\nred.global.add.u64 \t[%%%sbegun+16], 1;\n",
-               t, t, t);
-    buf_printf(out,
-               "shl.b64 \t%%%sclk, %%%sclk, 8;\ncvt.u64.u32 \t%%%sbegun, %%%spi;\nor.b64 \t%%%sclk, "
-               "%%%sclk, %%%sbegun;\nnot.b64 \t%%%sclk, %%%sclk;\n",
-               t, t, t, t, t, t, t, t, t);
+    pass_code(out, t,
+              "$#left:\natom.shared.add.u32 \t%%#gone, [#slot+8], 1;\n"
+              "setp.ne.u32 \t%%#q0, %%#gone, %u;\n@%%#q0 ret;\n",
+              threads - 1);
+    pass_code(out, t,
+              "mov.u64 \t%%#clk, %%clock64;\nld.shared.u64 \t%%#begun, [#slot];\n"
+              "sub.s64 \t%%#clk, %%#clk, %%#begun;\n");
+    pass_code(out, t,
+              "mov.u64 \t%%#where, " PASS_VOTE_SYMBOL ";\n"
+              "mad.wide.u32 \t%%#begun, %%#pi, 16, %%#where;\n");
+    pass_code(out, t,
+              "red.global.add.u64 \t[%%#begun+8], %%#clk;\n"
+              "red.global.add.u64 \t[%%#begun+16], 1;\n");
+    pass_code(out, t,
+              "shl.b64 \t%%#clk, %%#clk, 8;\ncvt.u64.u32 \t%%#begun, %%#pi;\n"
+              "or.b64 \t%%#clk, %%#clk, %%#begun;\nnot.b64 \t%%#clk, %%#clk;\n");
     if (pass_target(b->c) >= 32) {
-        buf_printf(out, "red.global.max.u64 \t[%%%swhere], %%%sclk;\nret;\n", t, t);
+        pass_code(out, t, "red.global.max.u64 \t[%%#where], %%#clk;\nret;\n");
         return;
     }
     /* before sm_32 there is no 64-bit maximum */
-    buf_printf(out,
-               "ld.volatile.global.u64 \t%%%sbegun, [%%%swhere];\n$%smost:\nsetp.ge.u64 \t%%%sq0, "
-               "%%%sbegun, %%%sclk;\n@%%%sq0 ret;\n",
-               t, t, t, t, t, t, t);
-    buf_printf(out,
-               "atom.global.cas.b64 \t%%%swas, [%%%swhere], %%%sbegun, %%%sclk;\nsetp.eq.u64 \t%%%sq0, "
-               "%%%swas, %%%sbegun;\n",
-               t, t, t, t, t, t, t);
-    buf_printf(out, "@%%%sq0 ret;\nmov.u64 \t%%%sbegun, %%%swas;\nbra \t$%smost;\n", t, t, t, t);
+    pass_code(out, t,
+              "ld.volatile.global.u64 \t%%#begun, [%%#where];\n$#most:\n"
+              "setp.ge.u64 \t%%#q0, %%#begun, %%#clk;\n@%%#q0 ret;\n");
+    pass_code(out, t,
+              "atom.global.cas.b64 \t%%#was, [%%#where], %%#begun, %%#clk;\n"
+              "setp.eq.u64 \t%%#q0, %%#was, %%#begun;\n");
+    pass_code(out, t, "@%%#q0 ret;\nmov.u64 \t%%#begun, %%#was;\nbra \t$#most;\n");
 }

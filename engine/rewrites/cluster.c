@@ -99,42 +99,37 @@ void cluster_redirect_code(const struct pass_ctx *c, const char *const id[3],
     const char *t = c->tag;
     uint32_t m = cluster_count(c);
     struct buf nx = { 0 }, ny = { 0 }, v = { 0 };
-    buf_printf(&nx, "%%%snx", t);
-    buf_printf(&ny, "%%%sny", t);
-    buf_printf(&v, "%%%sv", t);
+    pass_code(&nx, t, "%%#nx");
+    pass_code(&ny, t, "%%#ny");
+    pass_code(&v, t, "%%#v");
     const char *of = cluster_threads(c) ? "cluster" : "cta";
     for (int d = 0; d < 3; d++)
-        buf_printf(out, "mov.u32 \t%%%sn%c, %%n%sid.%c;\n", t, 'x' + d, of, 'x' + d);
-    buf_printf(out,
-               "mov.u32 \t%%%su, %s;\nmov.u32 \t%%%sv, %s;\nmad.lo.u32 \t%%%sv, %%%su, %%%sny, "
-               "%%%sv;\n",
-               t, id[2], t, id[1], t, t, t, t);
-    buf_printf(out, "mov.u32 \t%%%su, %s;\nmad.lo.u32 \t%%%su, %%%sv, %%%snx, %%%su;\n", t, id[0], t, t,
-               t, t);
-    buf_printf(out, "mul.lo.u32 \t%%%sr, %%%snx, %%%sny;\nmul.lo.u32 \t%%%sr, %%%sr, %%%snz;\n", t, t, t,
-               t, t, t);
-    buf_printf(
-        out,
-        "div.u32 \t%%%sq, %%%sr, %u;\nmul.lo.u32 \t%%%si, %%%sq, %u;\nsub.u32 \t%%%sr, %%%sr, %%%si;\n",
-        t, t, m, t, t, m, t, t, t);
-    buf_printf(out,
-               "div.u32 \t%%%sv, %%%su, %u;\nmul.lo.u32 \t%%%si, %%%sv, %u;\nsub.u32 \t%%%si, %%%su, "
-               "%%%si;\nmov.b32 \t%%%su, %%%sv;\n",
-               t, t, m, t, t, m, t, t, t, t, t);
-    buf_printf(out,
-               "min.u32 \t%%%sr, %%%sr, %%%si;\nadd.u32 \t%%%su, %%%su, %%%sr;\nmad.lo.u32 \t%%%sv, "
-               "%%%si, %%%sq, %%%su;\n",
-               t, t, t, t, t, t, t, t, t, t);
+        pass_code(out, t, "mov.u32 \t%%#n%c, %%n%sid.%c;\n", 'x' + d, of, 'x' + d);
+    pass_code(out, t,
+              "mov.u32 \t%%#u, %s;\nmov.u32 \t%%#v, %s;\nmad.lo.u32 \t%%#v, %%#u, %%#ny, %%#v;\n", id[2],
+              id[1]);
+    pass_code(out, t, "mov.u32 \t%%#u, %s;\nmad.lo.u32 \t%%#u, %%#v, %%#nx, %%#u;\n", id[0]);
+    pass_code(out, t, "mul.lo.u32 \t%%#r, %%#nx, %%#ny;\nmul.lo.u32 \t%%#r, %%#r, %%#nz;\n");
+    pass_code(out, t,
+              "div.u32 \t%%#q, %%#r, %u;\nmul.lo.u32 \t%%#i, %%#q, %u;\n"
+              "sub.u32 \t%%#r, %%#r, %%#i;\n",
+              m, m);
+    pass_code(out, t,
+              "div.u32 \t%%#v, %%#u, %u;\nmul.lo.u32 \t%%#i, %%#v, %u;\n"
+              "sub.u32 \t%%#i, %%#u, %%#i;\nmov.b32 \t%%#u, %%#v;\n",
+              m, m);
+    pass_code(out, t,
+              "min.u32 \t%%#r, %%#r, %%#i;\nadd.u32 \t%%#u, %%#u, %%#r;\n"
+              "mad.lo.u32 \t%%#v, %%#i, %%#q, %%#u;\n");
     const char(*to)[24] = cluster_threads(c) ? n->clusterid : n->ctaid;
     struct order_code o = { t, v.s, nx.s, ny.s, to[0], to[1], to[2] };
     if (nx.s && ny.s && v.s)
         order_decode(c, &o, out);
     for (int d = 0; d < 3 && cluster_threads(c); d++)
-        buf_printf(
-            out,
-            "mov.u32 \t%%%su, %%cluster_nctaid.%c;\nmov.u32 \t%%%sv, %%cluster_ctaid.%c;\nmad.lo.u32 "
-            "\t%s, %s, %%%su, %%%sv;\n",
-            t, 'x' + d, t, 'x' + d, n->ctaid[d], to[d], t, t);
+        pass_code(out, t,
+                  "mov.u32 \t%%#u, %%cluster_nctaid.%c;\nmov.u32 \t%%#v, %%cluster_ctaid.%c;\n"
+                  "mad.lo.u32 \t%s, %s, %%#u, %%#v;\n",
+                  'x' + d, 'x' + d, n->ctaid[d], to[d]);
     out->oom |= nx.oom || ny.oom || v.oom;
     buf_free(&nx);
     buf_free(&ny);
@@ -143,10 +138,8 @@ void cluster_redirect_code(const struct pass_ctx *c, const char *const id[3],
 
 void cluster_redirect_declare(const char *t, struct buf *out)
 {
-    buf_printf(out,
-               ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%snx, %%%sny, %%%snz, %%%su, %%%sv, %%%sq, %%%sr, "
-               "%%%si;\n",
-               t, t, t, t, t, t, t, t, t, t, t);
+    pass_code(out, t,
+              ".reg .b32 \t%%#cx, %%#cy, %%#cz, %%#nx, %%#ny, %%#nz, %%#u, %%#v, %%#q, %%#r, %%#i;\n");
     order_declare(t, out);
 }
 
@@ -155,7 +148,7 @@ void cluster_name_registers(struct pass_ctx *c, char letter, char to[3][24])
 {
     for (int d = 0; d < 3; d++) {
         struct buf b = { 0 };
-        buf_printf(&b, "%%%s%c%c", c->tag, letter, 'x' + d);
+        pass_code(&b, c->tag, "%%#%c%c", letter, 'x' + d);
         if (b.s && b.n < sizeof to[d])
             memcpy(to[d], b.s, b.n + 1);
         c->oom |= b.oom;
@@ -177,7 +170,7 @@ static enum status redirect_run(struct pass_ctx *c)
     enum status s = order_put_table(c);
     cluster_redirect_declare(c->tag, &decls);
     if (cluster_threads(c))
-        buf_printf(&decls, ".reg .b32 \t%%%sdx, %%%sdy, %%%sdz;\n", c->tag, c->tag, c->tag);
+        pass_code(&decls, c->tag, ".reg .b32 \t%%#dx, %%#dy, %%#dz;\n");
     cluster_redirect_code(c, cluster_threads(c) ? clusterid : ctaid, &n, &code);
     buf_printf(&both, "%s%s", decls.s ? decls.s : "", code.s ? code.s : "");
     if (s == ST_OK && !both.oom && !code.oom && !decls.oom) {

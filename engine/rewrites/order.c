@@ -77,7 +77,7 @@ uint32_t cluster_count(const struct pass_ctx *c)
 
 void order_declare(const char *tag, struct buf *out)
 {
-    buf_printf(out, ".reg .b32 \t%%%so<6>;\n.reg .b64 \t%%%sol;\n", tag, tag);
+    pass_code(out, tag, ".reg .b32 \t%%#o<6>;\n.reg .b64 \t%%#ol;\n");
 }
 
 static uint32_t constant_of(const char *text)
@@ -96,35 +96,33 @@ static void divmod(const struct order_code *o, const char *q, const char *r, con
     if (n && n >> shift == 1)
         buf_printf(out, "shr.u32 \t%s, %s, %u;\nand.b32 \t%s, %s, %u;\n", q, v, shift, r, v, n - 1);
     else
-        buf_printf(out,
-                   "div.u32 \t%s, %s, %s;\nmul.lo.u32 \t%%%so5, %s, %s;\nsub.u32 \t%s, %s, %%%so5;\n", q,
-                   v, d, o->tag, q, d, r, v, o->tag);
+        pass_code(out, o->tag,
+                  "div.u32 \t%s, %s, %s;\nmul.lo.u32 \t%%#o5, %s, %s;\nsub.u32 \t%s, %s, %%#o5;\n", q, v,
+                  d, q, d, r, v);
 }
 
 /* Scratch: o0 band, o1 rows before the band, o2 height, o3 place, o4 tile, o5 width. */
 void order_decode_tile(const struct order_code *o, unsigned tx, unsigned ty, struct buf *out)
 {
     const char *t = o->tag;
-    buf_printf(
-        out,
-        "mul.lo.u32 \t%%%so3, %s, %u;\ndiv.u32 \t%%%so0, %s, %%%so3;\nrem.u32 \t%%%so3, %s, %%%so3;\n",
-        t, o->nx, ty, t, o->v, t, t, o->v, t);
-    buf_printf(out,
-               "mul.lo.u32 \t%%%so1, %%%so0, %u;\nsub.u32 \t%%%so2, %s, %%%so1;\nmin.u32 \t%%%so2, "
-               "%%%so2, %u;\n",
-               t, t, ty, t, o->ny, t, t, t, ty);
-    buf_printf(out,
-               "mul.lo.u32 \t%%%so5, %%%so2, %u;\ndiv.u32 \t%%%so4, %%%so3, %%%so5;\nrem.u32 \t%%%so3, "
-               "%%%so3, %%%so5;\n",
-               t, t, tx, t, t, t, t, t, t);
-    buf_printf(out,
-               "mul.lo.u32 \t%%%so4, %%%so4, %u;\nsub.u32 \t%%%so5, %s, %%%so4;\nmin.u32 \t%%%so5, "
-               "%%%so5, %u;\n",
-               t, t, tx, t, o->nx, t, t, t, tx);
-    buf_printf(out, "rem.u32 \t%s, %%%so3, %%%so5;\nadd.u32 \t%s, %s, %%%so4;\n", o->x, t, t, o->x, o->x,
-               t);
-    buf_printf(out, "div.u32 \t%s, %%%so3, %%%so5;\nadd.u32 \t%s, %s, %%%so1;\n", o->y, t, t, o->y, o->y,
-               t);
+    pass_code(out, t,
+              "mul.lo.u32 \t%%#o3, %s, %u;\ndiv.u32 \t%%#o0, %s, %%#o3;\n"
+              "rem.u32 \t%%#o3, %s, %%#o3;\n",
+              o->nx, ty, o->v, o->v);
+    pass_code(out, t,
+              "mul.lo.u32 \t%%#o1, %%#o0, %u;\nsub.u32 \t%%#o2, %s, %%#o1;\n"
+              "min.u32 \t%%#o2, %%#o2, %u;\n",
+              ty, o->ny, ty);
+    pass_code(out, t,
+              "mul.lo.u32 \t%%#o5, %%#o2, %u;\ndiv.u32 \t%%#o4, %%#o3, %%#o5;\n"
+              "rem.u32 \t%%#o3, %%#o3, %%#o5;\n",
+              tx);
+    pass_code(out, t,
+              "mul.lo.u32 \t%%#o4, %%#o4, %u;\nsub.u32 \t%%#o5, %s, %%#o4;\n"
+              "min.u32 \t%%#o5, %%#o5, %u;\n",
+              tx, o->nx, tx);
+    pass_code(out, t, "rem.u32 \t%s, %%#o3, %%#o5;\nadd.u32 \t%s, %s, %%#o4;\n", o->x, o->x, o->x);
+    pass_code(out, t, "div.u32 \t%s, %%#o3, %%#o5;\nadd.u32 \t%s, %s, %%#o1;\n", o->y, o->y, o->y);
 }
 
 void order_decode_column(const struct order_code *o, struct buf *out)
@@ -144,9 +142,9 @@ static void decode_plane(const struct pass_ctx *c, const struct order_code *o, s
     if (nx && ny)
         buf_printf(&plane, "%u", nx * ny);
     else
-        buf_printf(&plane, "%%%so0", o->tag);
+        pass_code(&plane, o->tag, "%%#o0");
     if (!nx || !ny)
-        buf_printf(out, "mul.lo.u32 \t%%%so0, %s, %s;\n", o->tag, o->nx, o->ny);
+        pass_code(out, o->tag, "mul.lo.u32 \t%%#o0, %s, %s;\n", o->nx, o->ny);
     if (plane.s)
         divmod(o, o->z, o->v, o->v, plane.s, out);
     out->oom |= plane.oom;
@@ -157,10 +155,10 @@ void order_decode(const struct pass_ctx *c, const struct order_code *o, struct b
 {
     const char *t = o->tag;
     if (INDEX_BY_TABLE(opt_cluster(c->opt)->index.kind))
-        buf_printf(out,
-                   "mov.u64 \t%%%sol, " CLUSTER_ORDER
-                   ";\nmad.wide.u32 \t%%%sol, %s, 4, %%%sol;\nld.global.u32 \t%s, [%%%sol];\n",
-                   t, t, o->v, t, o->v, t);
+        pass_code(out, t,
+                  "mov.u64 \t%%#ol, " CLUSTER_ORDER ";\nmad.wide.u32 \t%%#ol, %s, 4, %%#ol;\n"
+                  "ld.global.u32 \t%s, [%%#ol];\n",
+                  o->v, o->v);
     decode_plane(c, o, out);
     unsigned tx = at_least_one(opt_cluster(c->opt)->index.tx), ty = opt_cluster(c->opt)->index.ty;
     if (opt_cluster(c->opt)->index.kind == INDEX_TILE)

@@ -67,17 +67,15 @@ static bool lanes_code(struct slice *s, const char *base, const struct ptx_opera
     uint64_t least = first_bytes(s, a->index, &lane0);
     if (least >= LINE && !lane0)
         return false;
-    buf_printf(s->decls, ".reg .b32 \t%%%sl%u;\n", t, n);
-    buf_printf(out, "mov.u32 \t%%%sl%u, %%laneid;\nsetp.eq.u32 \t%%%sf%u, %%%sl%u, 0;\n", t, n, t, n, t,
-               n);
+    pass_code(s->decls, t, ".reg .b32 \t%%#l%u;\n", n);
+    pass_code(out, t, "mov.u32 \t%%#l%u, %%laneid;\nsetp.eq.u32 \t%%#f%u, %%#l%u, 0;\n", n, n, n);
     if (least >= LINE)
         return true;
-    buf_printf(s->decls, ".reg .pred \t%%%sg%u;\n.reg .b64 \t%%%sm%u;\n", t, n, t, n);
-    buf_printf(out,
-               "add.s64 \t%%%sm%u, %s, %lld;\nand.b64 \t%%%sm%u, %%%sm%u, %d;\nsetp.lt.u64 \t%%%sg%u, "
-               "%%%sm%u, %llu;\n",
-               t, n, base, (long long)a->imm, t, n, t, n, LINE - 1, t, n, t, n,
-               (unsigned long long)least);
+    pass_code(s->decls, t, ".reg .pred \t%%#g%u;\n.reg .b64 \t%%#m%u;\n", n, n);
+    pass_code(out, t,
+              "add.s64 \t%%#m%u, %s, %lld;\nand.b64 \t%%#m%u, %%#m%u, %d;\n"
+              "setp.lt.u64 \t%%#g%u, %%#m%u, %llu;\n",
+              n, base, (long long)a->imm, n, n, LINE - 1, n, n, (unsigned long long)least);
     buf_printf(out,
                lane0 ? "and.pred \t%%%sf%u, %%%sf%u, %%%sg%u;\n"
                      : "or.pred \t%%%sf%u, %%%sf%u, %%%sg%u;\n",
@@ -93,24 +91,24 @@ static void emit_prefetch(struct slice *s, const struct ptx_inst *load, uint32_t
     const char *name = slice_name(s, a->index);
     buf_str(&base, name ? str_of(name) : s->fl->f->regs[a->index].name);
     bounds_of(s, load, b);
-    buf_printf(s->decls, ".reg .pred \t%%%sf%u, %%%sbn%u;\n", t, n, t, n);
+    pass_code(s->decls, t, ".reg .pred \t%%#f%u, %%#bn%u;\n", n, n);
     bool guarded = lanes_code(s, base.s ? base.s : "", a, n, s->code);
     for (uint32_t k = 0; k < b->n; k++) {
         const char *own = b->pred[k];
         if (b->negated[k])
-            buf_printf(s->code, "not.pred \t%%%sbn%u, %s;\n", t, n, own);
+            pass_code(s->code, t, "not.pred \t%%#bn%u, %s;\n", n, own);
         if (!guarded && b->negated[k])
-            buf_printf(s->code, "mov.pred \t%%%sf%u, %%%sbn%u;\n", t, n, t, n);
+            pass_code(s->code, t, "mov.pred \t%%#f%u, %%#bn%u;\n", n, n);
         else if (!guarded)
-            buf_printf(s->code, "mov.pred \t%%%sf%u, %s;\n", t, n, own);
+            pass_code(s->code, t, "mov.pred \t%%#f%u, %s;\n", n, own);
         else if (b->negated[k])
-            buf_printf(s->code, "and.pred \t%%%sf%u, %%%sf%u, %%%sbn%u;\n", t, n, t, n, t, n);
+            pass_code(s->code, t, "and.pred \t%%#f%u, %%#f%u, %%#bn%u;\n", n, n, n);
         else
-            buf_printf(s->code, "and.pred \t%%%sf%u, %%%sf%u, %s;\n", t, n, t, n, own);
+            pass_code(s->code, t, "and.pred \t%%#f%u, %%#f%u, %s;\n", n, n, own);
         guarded = true;
     }
     if (guarded)
-        buf_printf(s->code, "@%%%sf%u ", t, n);
+        pass_code(s->code, t, "@%%#f%u ", n);
     buf_printf(s->code, "prefetch.global.%s \t[%s+%lld];\n", level, base.s ? base.s : "",
                (long long)a->imm);
     s->code->oom |= base.oom;

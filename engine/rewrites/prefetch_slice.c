@@ -39,7 +39,7 @@ const char *slice_new(struct slice *s, uint32_t reg)
     if (s->ndone == SLICE_MAX || !cls)
         return NULL;
     struct buf b = { 0 };
-    buf_printf(&b, "%%%ss%u", s->c->tag, (*s->counter)++);
+    pass_code(&b, s->c->tag, "%%#s%u", (*s->counter)++);
     char *t = s->text[s->ndone];
     memcpy(t, b.s && b.n < sizeof s->text[0] ? b.s : "", b.s && b.n < sizeof s->text[0] ? b.n + 1 : 1);
     s->decls->oom |= b.oom;

@@ -61,10 +61,10 @@ static bool put_conditions(struct slice *s, const struct ptx_inst *i, uint32_t n
         struct str p = own ? s->fl->f->regs[i->guard].name : str_of(b->pred[k]);
         bool negated = own ? i->guard_neg : b->negated[k];
         if (negated)
-            buf_printf(s->code, "not.pred \t%%%sbn%u, %.*s;\n", t, n, (int)p.n, p.s);
+            pass_code(s->code, t, "not.pred \t%%#bn%u, %.*s;\n", n, (int)p.n, p.s);
         buf_printf(s->code, any ? "and.pred \t%%%sf%u, %%%sf%u, " : "mov.pred \t%%%sf%u, ", t, n, t, n);
         if (negated)
-            buf_printf(s->code, "%%%sbn%u;\n", t, n);
+            pass_code(s->code, t, "%%#bn%u;\n", n);
         else
             buf_printf(s->code, "%.*s;\n", (int)p.n, p.s);
         any = true;
@@ -78,9 +78,9 @@ bool prefetch_box(struct slice *s, const struct ptx_inst *i, uint32_t n, struct 
     if (!bulk_parts(i, &b) || !coordinates(s, &b))
         return false;
     bounds_of(s, i, bounds);
-    buf_printf(s->decls, ".reg .pred \t%%%sf%u, %%%sbn%u;\n", s->c->tag, n, s->c->tag, n);
+    pass_code(s->decls, s->c->tag, ".reg .pred \t%%#f%u, %%#bn%u;\n", n, n);
     if (put_conditions(s, i, n, bounds))
-        buf_printf(s->code, "@%%%sf%u ", s->c->tag, n);
+        pass_code(s->code, s->c->tag, "@%%#f%u ", n);
     buf_printf(s->code, "cp.async.bulk.prefetch.tensor.%ud.L2.global.tile \t[%.*s, {", b.nvalues,
                (int)b.global->len, s->c->m->text.s + b.global->off);
     for (unsigned k = 0; k < b.nvalues; k++) {

@@ -392,7 +392,7 @@ static void make_names(struct names *n, struct pass_ctx *c, const struct shape *
             if (s->kept[d])
                 continue;
             if (v <= N_G)
-                buf_printf(&b, "%%%s%s%c", c->tag, stem[v], 'x' + d);
+                pass_code(&b, c->tag, "%%#%s%c", stem[v], 'x' + d);
             else
                 buf_printf(&b, "%u", dim3u_at(v == N_NTID ? s->old_block : s->old_grid, d));
             if (b.s && b.n < sizeof n->text[v][d])
@@ -421,28 +421,28 @@ static void index_code(const struct pass_ctx *c, const struct shape *s, int d, c
     const char *t = c->tag;
     char from = (char)('x' + d), to = (char)('x' + s->axis[d]);
     int a = s->axis[d];
-    buf_printf(out, "mov.u32 \t%%%sa, %%ctaid.%c;\nmov.u32 \t%%%sb, %%tid.%c;\n", t, from, t, from);
-    buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sa, %u, %%%sb;\n", t, to, t, dim3u_at(s->block, d), t);
+    pass_code(out, t, "mov.u32 \t%%#a, %%ctaid.%c;\nmov.u32 \t%%#b, %%tid.%c;\n", from, from);
+    pass_code(out, t, "mad.lo.u32 \t%%#g%c, %%#a, %u, %%#b;\n", to, dim3u_at(s->block, d));
     if (d == 0 && s->coarsen > 1 && opt_schedule(c->opt)->coarsen_mode != COARSEN_INTERLEAVED)
-        buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sg%c, %u, %%%sk;\n", t, to, t, to, s->coarsen, t);
+        pass_code(out, t, "mad.lo.u32 \t%%#g%c, %%#g%c, %u, %%#k;\n", to, to, s->coarsen);
     else if (d == 0 && s->coarsen > 1)
-        buf_printf(out, "mad.lo.u32 \t%%%sg%c, %%%sk, %llu, %%%sg%c;\n", t, to, t,
-                   (unsigned long long)s->span[0], t, to);
+        pass_code(out, t, "mad.lo.u32 \t%%#g%c, %%#k, %llu, %%#g%c;\n", to,
+                  (unsigned long long)s->span[0], to);
     if (next && s->total[a] != s->span[d] * (d ? 1 : s->coarsen))
-        buf_printf(out, "setp.ge.u32 \t%%%sout, %%%sg%c, %llu;\n@%%%sout %s;\n", t, t, to,
-                   (unsigned long long)s->total[a], t, next);
+        pass_code(out, t, "setp.ge.u32 \t%%#out, %%#g%c, %llu;\n@%%#out %s;\n", to,
+                  (unsigned long long)s->total[a], next);
     uint32_t width = dim3u_at(s->old_block, a);
     unsigned shift = 0;
     while (!(width >> shift & 1))
         shift++;
     if (width == 1)
-        buf_printf(out, "mov.u32 \t%%%sc%c, %%%sg%c;\nmov.u32 \t%%%st%c, 0;\n", t, to, t, to, t, to);
+        pass_code(out, t, "mov.u32 \t%%#c%c, %%#g%c;\nmov.u32 \t%%#t%c, 0;\n", to, to, to);
     else if (width >> shift == 1)
-        buf_printf(out, "shr.u32 \t%%%sc%c, %%%sg%c, %u;\nand.b32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t,
-                   to, shift, t, to, t, to, width - 1);
+        pass_code(out, t, "shr.u32 \t%%#c%c, %%#g%c, %u;\nand.b32 \t%%#t%c, %%#g%c, %u;\n", to, to,
+                  shift, to, to, width - 1);
     else
-        buf_printf(out, "div.u32 \t%%%sc%c, %%%sg%c, %u;\nrem.u32 \t%%%st%c, %%%sg%c, %u;\n", t, to, t,
-                   to, width, t, to, t, to, width);
+        pass_code(out, t, "div.u32 \t%%#c%c, %%#g%c, %u;\nrem.u32 \t%%#t%c, %%#g%c, %u;\n", to, to,
+                  width, to, to, width);
 }
 
 static void fix_directives(struct pass_ctx *c, const struct shape *s)
@@ -457,10 +457,10 @@ static void fix_directives(struct pass_ctx *c, const struct shape *s)
 
 static void declare(const char *t, struct buf *out)
 {
-    buf_printf(out,
-               ".reg .pred \t%%%sout;\n.reg .b32 \t%%%sa, %%%sb, %%%sk, %%%sgx, %%%sgy, %%%sgz, %%%stx, "
-               "%%%sty, %%%stz, %%%scx, %%%scy, %%%scz;\n",
-               t, t, t, t, t, t, t, t, t, t, t, t, t);
+    pass_code(out, t,
+              ".reg .pred \t%%#out;\n"
+              ".reg .b32 \t%%#a, %%#b, %%#k, %%#gx, %%#gy, %%#gz, %%#tx, %%#ty, %%#tz, %%#cx, %%#cy, "
+              "%%#cz;\n");
 }
 
 /* Do the threads of a CTA meet, in barriers or in shared memory? */
@@ -489,10 +489,10 @@ static void put_vector(struct pass_ctx *c, const struct shape *s, struct buf *de
     make_names(&n, c, s);
     struct pass_virtual other = { coordinate, &n, reads };
     if (vector_plan_make(c, s->coarsen, &p) == ST_OK && !c->oom) {
-        buf_printf(out, "mov.u32 \t%%%sk, 0;\n", c->tag);
+        pass_code(out, c->tag, "mov.u32 \t%%#k, 0;\n");
         put_index(c, s, "ret", out);
         vector_code(c, &p, &other, decls, out);
-        buf_printf(out, "$%sslow:\n", c->tag);
+        pass_code(out, c->tag, "$#slow:\n");
     }
     vector_plan_free(&p);
 }
@@ -506,11 +506,11 @@ static void put_code(struct pass_ctx *c, const struct shape *s)
     put_vector(c, s, &decls, &b);
     ptx_edit_declare(c->edit, c->f, TAG, "%s", decls.s ? decls.s : "");
     if (loop)
-        buf_printf(&next, "bra \t$%snext", t);
+        pass_code(&next, t, "bra \t$#next");
     else
         buf_puts(&next, "ret");
     if (loop)
-        buf_printf(&b, "mov.u32 \t%%%sk, 0;\n$%sagain:\n", t, t);
+        pass_code(&b, t, "mov.u32 \t%%#k, 0;\n$#again:\n");
     put_index(c, s, next.s ? next.s : "ret", &b);
     if (b.s && next.s)
         ptx_edit_entry(c->edit, c->f, TAG, "%s", b.s);

@@ -143,17 +143,17 @@ void shared_words_address(const struct pass_ctx *c, const struct ptx_operand *a,
     if (a->base == BASE_REG)
         reg = c->f->regs[a->index].name;
     if (a->base == BASE_IMM) {
-        buf_printf(out, "mov.u32 %%%sa, %lld;\n", t, (long long)a->imm);
+        pass_code(out, t, "mov.u32 %%#a, %lld;\n", (long long)a->imm);
         return;
     }
     if (a->base == BASE_SYM)
-        buf_printf(out, "mov.u32 %%%sa, %.*s;\n", t, (int)a->sym->name.n, a->sym->name.s);
+        pass_code(out, t, "mov.u32 %%#a, %.*s;\n", (int)a->sym->name.n, a->sym->name.s);
     else if (ptx_type_bits((enum ptx_type)c->f->regs[a->index].type) == 64)
-        buf_printf(out, "cvt.u32.u64 %%%sa, %.*s;\n", t, (int)reg.n, reg.s);
+        pass_code(out, t, "cvt.u32.u64 %%#a, %.*s;\n", (int)reg.n, reg.s);
     else
-        buf_printf(out, "mov.b32 %%%sa, %.*s;\n", t, (int)reg.n, reg.s);
+        pass_code(out, t, "mov.b32 %%#a, %.*s;\n", (int)reg.n, reg.s);
     if (a->imm)
-        buf_printf(out, "add.s32 %%%sa, %%%sa, %lld;\n", t, t, (long long)a->imm);
+        pass_code(out, t, "add.s32 %%#a, %%#a, %lld;\n", (long long)a->imm);
 }
 
 static const char *in_place(void *ctx, const struct ptx_operand *o)

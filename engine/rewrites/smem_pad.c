@@ -77,13 +77,12 @@ static void move(struct pass_ctx *c, const struct ptx_inst *i, const struct ptx_
     uint32_t row = (uint32_t)opt_shared(c->opt)->pad;
     struct buf b = { 0 };
     shared_words_address(c, inst_address(i), &b);
-    buf_printf(&b, "mov.u32 %%%st, %.*s;\nsub.u32 %%%st, %%%sa, %%%st;\n", t, (int)s->name.n, s->name.s,
-               t, t, t);
+    pass_code(&b, t, "mov.u32 %%#t, %.*s;\nsub.u32 %%#t, %%#a, %%#t;\n", (int)s->name.n, s->name.s);
     if (row & (row - 1))
-        buf_printf(&b, "div.u32 %%%st, %%%st, %u;\n", t, t, row);
+        pass_code(&b, t, "div.u32 %%#t, %%#t, %u;\n", row);
     else
-        buf_printf(&b, "shr.u32 %%%st, %%%st, %d;\n", t, t, __builtin_ctz(row));
-    buf_printf(&b, "mad.lo.u32 %%%sa, %%%st, %u, %%%sa;", t, t, gap, t);
+        pass_code(&b, t, "shr.u32 %%#t, %%#t, %d;\n", __builtin_ctz(row));
+    pass_code(&b, t, "mad.lo.u32 %%#a, %%#t, %u, %%#a;", gap);
     shared_words_moved(c, i, &b, TAG);
 }
 

@@ -37,22 +37,21 @@ bool soft_uses(const struct soft *s, uint32_t k)
 void soft_declare(const struct soft *s, struct buf *out)
 {
     const char *t = s->c->tag;
-    buf_printf(out, ".reg .pred \t%%%sp, %%%sq;\n.reg .b64 \t%%%sadr, %%%sline, %%%swb;\n", t, t, t, t,
-               t);
-    buf_printf(out,
-               ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny, %%%sbase, %%%soff, %%%si, %%%snib, "
-               "%%%sso, %%%scount, %%%srank, %%%sv<4>;\n.reg .b16 \t%%%sh;\n",
-               t, t, t, t, t, t, t, t, t, t, t, t, t, t);
+    pass_code(out, t, ".reg .pred \t%%#p, %%#q;\n.reg .b64 \t%%#adr, %%#line, %%#wb;\n");
+    pass_code(out, t,
+              ".reg .b32 \t%%#x, %%#y, %%#z, %%#nx, %%#ny, %%#base, %%#off, %%#i, %%#nib, %%#so, "
+              "%%#count, %%#rank, %%#v<4>;\n"
+              ".reg .b16 \t%%#h;\n");
     if (s->mode != SOFT_FIXED)
-        buf_printf(out, ".reg .b32 \t%%%stold, %%%sseen;\n", t, t);
+        pass_code(out, t, ".reg .b32 \t%%#told, %%#seen;\n");
     for (uint32_t k = 0; k < s->n; k++) {
         if (!soft_uses(s, k))
             continue;
-        buf_printf(out,
-                   ".reg .b64 \t%%%stag%u, %%%send%u;\n.reg .b32 \t%%%sslot%u, %%%smask%u, %%%shit%u;\n",
-                   t, k, t, k, t, k, t, k, t, k);
+        pass_code(out, t,
+                  ".reg .b64 \t%%#tag%u, %%#end%u;\n.reg .b32 \t%%#slot%u, %%#mask%u, %%#hit%u;\n", k, k,
+                  k, k, k);
         if (s->counting)
-            buf_printf(out, ".reg .b32 \t%%%sgot%u, %%%sall%u;\n", t, k, t, k);
+            pass_code(out, t, ".reg .b32 \t%%#got%u, %%#all%u;\n", k, k);
     }
 }
 
@@ -63,36 +62,35 @@ static void write_back(struct soft *s, uint32_t k, struct buf *out)
     uint32_t n = s->labels++;
     if (!s->s[k].written)
         return;
-    buf_printf(out,
-               "setp.eq.u32 \t%%%sq, %%%smask%u, 0;\n@%%%sq bra \t$%sclean%u;\nmov.u32 \t%%%si, "
-               "0;\n$%sword%u:\n",
-               t, t, k, t, t, n, t, t, n);
-    buf_printf(out, "shr.u32 \t%%%snib, %%%smask%u, %%%si;\nand.b32 \t%%%snib, %%%snib, 15;\n", t, t, k,
-               t, t, t);
-    buf_printf(out,
-               "cvt.u64.u32 \t%%%swb, %%%si;\nadd.s64 \t%%%swb, %%%swb, %%%stag%u;\nadd.u32 \t%%%sso, "
-               "%%%sslot%u, %%%si;\n",
-               t, t, t, t, t, k, t, t, k, t);
-    buf_printf(out, "setp.eq.u32 \t%%%sq, %%%snib, 15;\n@!%%%sq bra \t$%sbytes%u;\n", t, t, t, t, n);
-    buf_printf(out,
-               "ld.shared.u32 \t%%%snib, [%%%sso];\nst.global.u32 \t[%%%swb], %%%snib;\nbra "
-               "\t$%snextw%u;\n$%sbytes%u:\n",
-               t, t, t, t, t, n, t, n);
+    pass_code(out, t,
+              "setp.eq.u32 \t%%#q, %%#mask%u, 0;\n@%%#q bra \t$#clean%u;\nmov.u32 \t%%#i, 0;\n"
+              "$#word%u:\n",
+              k, n, n);
+    pass_code(out, t, "shr.u32 \t%%#nib, %%#mask%u, %%#i;\nand.b32 \t%%#nib, %%#nib, 15;\n", k);
+    pass_code(out, t,
+              "cvt.u64.u32 \t%%#wb, %%#i;\nadd.s64 \t%%#wb, %%#wb, %%#tag%u;\n"
+              "add.u32 \t%%#so, %%#slot%u, %%#i;\n",
+              k, k);
+    pass_code(out, t, "setp.eq.u32 \t%%#q, %%#nib, 15;\n@!%%#q bra \t$#bytes%u;\n", n);
+    pass_code(out, t,
+              "ld.shared.u32 \t%%#nib, [%%#so];\nst.global.u32 \t[%%#wb], %%#nib;\n"
+              "bra \t$#nextw%u;\n$#bytes%u:\n",
+              n, n);
     for (unsigned b = 0; b < 4; b++)
-        buf_printf(out,
-                   "and.b32 \t%%%soff, %%%snib, %u;\nsetp.ne.u32 \t%%%sq, %%%soff, 0;\n@%%%sq "
-                   "ld.shared.u8 \t%%%sh, [%%%sso+%u];\n@%%%sq st.global.u8 \t[%%%swb+%u], %%%sh;\n",
-                   t, t, 1u << b, t, t, t, t, t, b, t, t, b, t);
-    buf_printf(out,
-               "$%snextw%u:\nadd.u32 \t%%%si, %%%si, 4;\nsetp.lt.u32 \t%%%sq, %%%si, %u;\n@%%%sq bra "
-               "\t$%sword%u;\nmov.u32 \t%%%smask%u, 0;\n$%sclean%u:\n",
-               t, n, t, t, t, t, s->line, t, t, n, t, k, t, n);
+        pass_code(out, t,
+                  "and.b32 \t%%#off, %%#nib, %u;\nsetp.ne.u32 \t%%#q, %%#off, 0;\n"
+                  "@%%#q ld.shared.u8 \t%%#h, [%%#so+%u];\n@%%#q st.global.u8 \t[%%#wb+%u], %%#h;\n",
+                  1u << b, b, b);
+    pass_code(out, t,
+              "$#nextw%u:\nadd.u32 \t%%#i, %%#i, 4;\nsetp.lt.u32 \t%%#q, %%#i, %u;\n"
+              "@%%#q bra \t$#word%u;\nmov.u32 \t%%#mask%u, 0;\n$#clean%u:\n",
+              n, s->line, n, k, n);
 }
 
 static void flush(struct soft *s, uint32_t k, struct buf *out)
 {
     write_back(s, k, out);
-    buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);
+    pass_code(out, s->c->tag, "mov.u64 \t%%#tag%u, 0;\n", k);
 }
 
 void soft_flush_all(struct soft *s, bool last, struct buf *out)
@@ -103,7 +101,7 @@ void soft_flush_all(struct soft *s, bool last, struct buf *out)
         else if (soft_uses(s, k) && s->mode != SOFT_PROFILE)
             flush(s, k, out);
         else if (soft_uses(s, k))
-            buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);
+            pass_code(out, s->c->tag, "mov.u64 \t%%#tag%u, 0;\n", k);
 }
 
 /* ---- lines that the address of one access may meet ---- */
@@ -115,18 +113,17 @@ static void meet(struct soft *s, uint32_t k, bool empties, struct buf *out)
     if (!s->s[k].written && !empties)
         return;
     if (!s->s[k].written) {
-        buf_printf(out, "setp.eq.s64 \t%%%sq, %%%sline, %%%stag%u;\n@%%%sq mov.u64 \t%%%stag%u, 0;\n", t,
-                   t, t, k, t, t, k);
+        pass_code(out, t, "setp.eq.s64 \t%%#q, %%#line, %%#tag%u;\n@%%#q mov.u64 \t%%#tag%u, 0;\n", k,
+                  k);
         return;
     }
     s->labels++;
-    buf_printf(out, "setp.ne.s64 \t%%%sq, %%%sline, %%%stag%u;\n@%%%sq bra \t$%sapart%u;\n", t, t, t, k,
-               t, t, n);
+    pass_code(out, t, "setp.ne.s64 \t%%#q, %%#line, %%#tag%u;\n@%%#q bra \t$#apart%u;\n", k, n);
     if (empties)
         flush(s, k, out);
     else
         write_back(s, k, out);
-    buf_printf(out, "$%sapart%u:\n", t, n);
+    pass_code(out, t, "$#apart%u:\n", n);
 }
 
 static void meet_others(struct soft *s, const struct ptx_inst *i, uint32_t own, bool empties,
@@ -145,8 +142,8 @@ static void guard_code(const struct soft *s, const struct ptx_inst *i, const cha
     if (!i->guarded)
         return;
     struct str g = s->c->f->regs[i->guard].name;
-    buf_printf(out, "@%s%.*s bra \t$%s%s%u;\n", i->guard_neg ? "" : "!", (int)g.n, g.s, s->c->tag, where,
-               n);
+    pass_code(out, s->c->tag, "@%s%.*s bra \t$#%s%u;\n", i->guard_neg ? "" : "!", (int)g.n, g.s, where,
+              n);
 }
 
 /* Leaves the address in adr and its line in line. */
@@ -155,8 +152,8 @@ static void address_code(const struct soft *s, const struct ptx_inst *i, struct 
     const char *t = s->c->tag;
     const struct ptx_operand *a = inst_address(i);
     struct str base = s->c->f->regs[a->index].name;
-    buf_printf(out, "add.s64 \t%%%sadr, %.*s, %lld;\nand.b64 \t%%%sline, %%%sadr, -%u;\n", t,
-               (int)base.n, base.s, (long long)a->imm, t, t, s->line);
+    pass_code(out, t, "add.s64 \t%%#adr, %.*s, %lld;\nand.b64 \t%%#line, %%#adr, -%u;\n", (int)base.n,
+              base.s, (long long)a->imm, s->line);
 }
 
 /* "ld" -> "ld.shared.v2.f32": the words of a load or store that survive in shared memory. */
@@ -183,17 +180,17 @@ static void bring_code(const struct soft *s, uint32_t k, struct buf *out)
     struct buf v = { 0 };
     uint32_t words = s->line < 16 ? s->line / 4 : 4;
     for (uint32_t w = 0; w < words; w++)
-        buf_printf(&v, "%s%%%sv%u", w ? ", " : words > 1 ? "{" : "", t, w);
+        pass_code(&v, t, "%s%%#v%u", w ? ", " : words > 1 ? "{" : "", w);
     buf_puts(&v, words > 1 ? "}" : "");
     const char *vec = words == 4 ? ".v4" : words == 2 ? ".v2" : "", *list = v.s ? v.s : "";
     for (uint32_t at = 0; at < s->line; at += 4 * words) {
         char more[16] = "";
         if (at)
             snprintf(more, sizeof more, "+%u", at);
-        buf_printf(out, "ld.global%s.u32 \t%s, [%%%sline%s];\nst.shared%s.u32 \t[%%%sslot%u%s], %s;\n",
-                   vec, list, t, more, vec, t, k, more, list);
+        pass_code(out, t, "ld.global%s.u32 \t%s, [%%#line%s];\nst.shared%s.u32 \t[%%#slot%u%s], %s;\n",
+                  vec, list, more, vec, k, more, list);
     }
-    buf_printf(out, "mov.b64 \t%%%stag%u, %%%sline;\n", t, k, t);
+    pass_code(out, t, "mov.b64 \t%%#tag%u, %%#line;\n", k);
     out->oom |= v.oom;
     buf_free(&v);
 }
@@ -203,8 +200,7 @@ static void miss_code(struct soft *s, const struct ptx_inst *i, uint32_t k, uint
 {
     const char *t = s->c->tag;
     if (s->s[k].ragged)
-        buf_printf(out, "setp.ge.u64 \t%%%sq, %%%sline, %%%send%u;\n@%%%sq bra \t$%sdirect%u;\n", t, t,
-                   t, k, t, t, n);
+        pass_code(out, t, "setp.ge.u64 \t%%#q, %%#line, %%#end%u;\n@%%#q bra \t$#direct%u;\n", k, n);
     write_back(s, k, out);
     if (!ptx_is_plain_store(i))
         meet_others(s, i, k, false, out);
@@ -218,19 +214,19 @@ static void hit_code(struct soft *s, const struct ptx_inst *i, uint32_t k, struc
     bool store = ptx_is_plain_store(i);
     const struct ptx_operand *o = &i->opnds[store ? 1 : 0];
     struct str value = { s->c->m->text.s + o->off, o->len };
-    buf_printf(out,
-               "cvt.u32.u64 \t%%%soff, %%%sadr;\nand.b32 \t%%%soff, %%%soff, %u;\nadd.u32 \t%%%sso, "
-               "%%%soff, %%%sslot%u;\n",
-               t, t, t, t, s->line - 1, t, t, t, k);
+    pass_code(out, t,
+              "cvt.u32.u64 \t%%#off, %%#adr;\nand.b32 \t%%#off, %%#off, %u;\n"
+              "add.u32 \t%%#so, %%#off, %%#slot%u;\n",
+              s->line - 1, k);
     shared_op(i, out);
     if (store)
-        buf_printf(out,
-                   " \t[%%%sso], %.*s;\nmov.u32 \t%%%snib, %u;\nshl.b32 \t%%%snib, %%%snib, "
-                   "%%%soff;\nor.b32 \t%%%smask%u, %%%smask%u, %%%snib;\n",
-                   t, (int)value.n, value.s, t,
-                   inst_bytes(i) < 32 ? (1u << inst_bytes(i)) - 1 : UINT32_MAX, t, t, t, t, k, t, k, t);
+        pass_code(out, t,
+                  " \t[%%#so], %.*s;\nmov.u32 \t%%#nib, %u;\nshl.b32 \t%%#nib, %%#nib, %%#off;\n"
+                  "or.b32 \t%%#mask%u, %%#mask%u, %%#nib;\n",
+                  (int)value.n, value.s, inst_bytes(i) < 32 ? (1u << inst_bytes(i)) - 1 : UINT32_MAX, k,
+                  k);
     else
-        buf_printf(out, " \t%.*s, [%%%sso];\n", (int)value.n, value.s, t);
+        pass_code(out, t, " \t%.*s, [%%#so];\n", (int)value.n, value.s);
 }
 
 void soft_cached(struct soft *s, const struct ptx_inst *i, struct buf *out)
@@ -243,26 +239,25 @@ void soft_cached(struct soft *s, const struct ptx_inst *i, struct buf *out)
     if (store)
         meet_others(s, i, k, true, out);
     if (s->counting)
-        buf_printf(out, "add.u32 \t%%%sall%u, %%%sall%u, 1;\n", t, k, t, k);
+        pass_code(out, t, "add.u32 \t%%#all%u, %%#all%u, 1;\n", k, k);
     if (s->mode == SOFT_DYNAMIC)
-        buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sslot%u, -1;\n@%%%sp bra \t$%sdirect%u;\n", t, t, k, t,
-                   t, n);
-    buf_printf(out, "setp.eq.s64 \t%%%sp, %%%sline, %%%stag%u;\n", t, t, t, k);
+        pass_code(out, t, "setp.eq.u32 \t%%#p, %%#slot%u, -1;\n@%%#p bra \t$#direct%u;\n", k, n);
+    pass_code(out, t, "setp.eq.s64 \t%%#p, %%#line, %%#tag%u;\n", k);
     if (s->counting)
-        buf_printf(out, "@%%%sp add.u32 \t%%%sgot%u, %%%sgot%u, 1;\n", t, t, k, t, k);
-    buf_printf(out, "@%%%sp bra \t$%shit%u;\n", t, t, n);
+        pass_code(out, t, "@%%#p add.u32 \t%%#got%u, %%#got%u, 1;\n", k, k);
+    pass_code(out, t, "@%%#p bra \t$#hit%u;\n", n);
     miss_code(s, i, k, n, out);
-    buf_printf(out, "$%shit%u:\n", t, n);
+    pass_code(out, t, "$#hit%u:\n", n);
     hit_code(s, i, k, out);
     if (direct) {
-        buf_printf(out, "bra \t$%sskip%u;\n$%sdirect%u:\n", t, n, t, n);
+        pass_code(out, t, "bra \t$#skip%u;\n$#direct%u:\n", n, n);
         if (!store)
             meet_others(s, i, k, false, out);
         soft_own_text(s, i, out);
         buf_puts(out, "\n");
     }
     if (direct || i->guarded)
-        buf_printf(out, "$%sskip%u:\n", t, n);
+        pass_code(out, t, "$#skip%u:\n", n);
 }
 
 /* Monitoring: the access itself, and one imaginary line. A profile counts a thread's first accesses,
@@ -275,28 +270,24 @@ void soft_monitored(struct soft *s, const struct ptx_inst *i, struct buf *out)
     address_code(s, i, out);
     for (uint32_t j = 0; j < s->n && ptx_is_plain_store(i); j++)
         if (j != k && soft_uses(s, j) && soft_may_meet(s, &s->access[i->index], j))
-            buf_printf(out,
-                       "setp.eq.s64 \t%%%sp, %%%sline, %%%stag%u;\n@%%%sp mov.u64 \t%%%stag%u, 0;\n", t,
-                       t, t, j, t, t, j);
-    buf_printf(out, "setp.eq.s64 \t%%%sp, %%%sline, %%%stag%u;\nmov.b64 \t%%%stag%u, %%%sline;\n", t, t,
-               t, k, t, k, t);
+            pass_code(out, t, "setp.eq.s64 \t%%#p, %%#line, %%#tag%u;\n@%%#p mov.u64 \t%%#tag%u, 0;\n",
+                      j, j);
+    pass_code(out, t, "setp.eq.s64 \t%%#p, %%#line, %%#tag%u;\nmov.b64 \t%%#tag%u, %%#line;\n", k, k);
     if (s->mode == SOFT_PROFILE)
-        buf_printf(out,
-                   "setp.lt.u32 \t%%%sq, %%%scount, %u;\nand.pred \t%%%sp, %%%sp, %%%sq;\n@%%%sp "
-                   "add.u32 \t%%%sgot%u, %%%sgot%u, 1;\n@%%%sq add.u32 \t%%%sall%u, %%%sall%u, 1;\n"
-                   "add.u32 \t%%%scount, %%%scount, 1;\n",
-                   t, t, s->sample, t, t, t, t, t, k, t, k, t, t, k, t, k, t, t);
+        pass_code(out, t,
+                  "setp.lt.u32 \t%%#q, %%#count, %u;\nand.pred \t%%#p, %%#p, %%#q;\n"
+                  "@%%#p add.u32 \t%%#got%u, %%#got%u, 1;\n@%%#q add.u32 \t%%#all%u, %%#all%u, 1;\n"
+                  "add.u32 \t%%#count, %%#count, 1;\n",
+                  s->sample, k, k, k, k);
     else
-        buf_printf(out,
-                   "@%%%sp add.u32 \t%%%shit%u, %%%shit%u, 1;\nadd.u32 \t%%%scount, %%%scount, 1;\n", t,
-                   t, k, t, k, t, t);
+        pass_code(out, t, "@%%#p add.u32 \t%%#hit%u, %%#hit%u, 1;\nadd.u32 \t%%#count, %%#count, 1;\n",
+                  k, k);
     if (s->mode == SOFT_DYNAMIC && s->counting)
-        buf_printf(out, "add.u32 \t%%%sall%u, %%%sall%u, 1;\nadd.u32 \t%%%sseen, %%%sseen, 1;\n", t, k,
-                   t, k, t, t);
+        pass_code(out, t, "add.u32 \t%%#all%u, %%#all%u, 1;\nadd.u32 \t%%#seen, %%#seen, 1;\n", k, k);
     soft_own_text(s, i, out);
     buf_puts(out, "\n");
     if (i->guarded)
-        buf_printf(out, "$%sskip%u:\n", t, n);
+        pass_code(out, t, "$#skip%u:\n", n);
 }
 
 bool soft_other(struct soft *s, const struct ptx_inst *i, bool monitor, struct buf *out)
@@ -307,7 +298,7 @@ bool soft_other(struct soft *s, const struct ptx_inst *i, bool monitor, struct b
         if (!soft_uses(s, k) || !soft_may_meet(s, a, k))
             continue;
         if (monitor && (a->store || a->whole))
-            buf_printf(&lines, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);
+            pass_code(&lines, s->c->tag, "mov.u64 \t%%#tag%u, 0;\n", k);
         else if (!monitor && a->whole)
             flush(s, k, &lines);
         else if (!monitor)
@@ -321,7 +312,7 @@ bool soft_other(struct soft *s, const struct ptx_inst *i, bool monitor, struct b
             address_code(s, i, out);
         buf_puts(out, lines.s);
         if (i->guarded)
-            buf_printf(out, "$%smeet%u:\n", s->c->tag, n);
+            pass_code(out, s->c->tag, "$#meet%u:\n", n);
         pass_own_text(s->c->m, i, out);
     }
     out->oom |= lines.oom;

@@ -53,15 +53,15 @@ static void report_code(const struct soft *s, struct buf *out)
     static const char *const words[] = { "got", "all" };
     if (!s->counting)
         return;
-    buf_printf(out, "mov.u64 \t%%%sadr, " PASS_SOFT_SYMBOL ";\n", t);
+    pass_code(out, t, "mov.u64 \t%%#adr, " PASS_SOFT_SYMBOL ";\n");
     for (uint32_t k = 0; k < s->n; k++)
         for (unsigned w = 0; w < 2 && soft_uses(s, k); w++)
-            buf_printf(out,
-                       "cvt.u64.u32 \t%%%swb, %%%s%s%u;\nred.global.add.u64 \t[%%%sadr+%d], %%%swb;\n",
-                       t, t, words[w], k, t, 16 * s->s[k].param + 8 * (int)w, t);
+            pass_code(out, t,
+                      "cvt.u64.u32 \t%%#wb, %%#%s%u;\nred.global.add.u64 \t[%%#adr+%d], %%#wb;\n",
+                      words[w], k, 16 * s->s[k].param + 8 * (int)w);
     if (s->mode != SOFT_FIXED)
-        buf_printf(out, "cvt.u64.u32 \t%%%swb, %%%sseen;\nred.global.add.u64 \t[%%%sadr+%d], %%%swb;\n",
-                   t, t, t, 8 * PASS_SOFT_MONITORED, t);
+        pass_code(out, t, "cvt.u64.u32 \t%%#wb, %%#seen;\nred.global.add.u64 \t[%%#adr+%d], %%#wb;\n",
+                  8 * PASS_SOFT_MONITORED);
 }
 
 /* The instruction with a flush in front; a guarded one that ends the thread takes its flush along. */
@@ -75,8 +75,8 @@ static void flushed(struct soft *s, const struct ptx_inst *i, struct buf *out)
     bool jump = i->guarded && ptx_ends_thread(i);
     if (jump) {
         struct str g = s->c->f->regs[i->guard].name;
-        buf_printf(out, "@%s%.*s bra \t$%sstay%u;\n", i->guard_neg ? "" : "!", (int)g.n, g.s, s->c->tag,
-                   n);
+        pass_code(out, s->c->tag, "@%s%.*s bra \t$#stay%u;\n", i->guard_neg ? "" : "!", (int)g.n, g.s,
+                  n);
     }
     buf_put(out, f.s ? f.s : "", f.n);
     if (jump)
@@ -85,7 +85,7 @@ static void flushed(struct soft *s, const struct ptx_inst *i, struct buf *out)
         pass_own_text(s->c->m, i, out);
     buf_puts(out, "\n");
     if (jump)
-        buf_printf(out, "$%sstay%u:\n", s->c->tag, n);
+        pass_code(out, s->c->tag, "$#stay%u:\n", n);
     out->oom |= f.oom;
     buf_free(&f);
 }
@@ -95,7 +95,7 @@ static void monitor_flush(struct soft *s, const struct ptx_inst *i, struct buf *
 {
     for (uint32_t k = 0; k < s->n; k++)
         if (soft_uses(s, k))
-            buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", s->c->tag, k);
+            pass_code(out, s->c->tag, "mov.u64 \t%%#tag%u, 0;\n", k);
     pass_own_text(s->c->m, i, out);
 }
 
@@ -149,19 +149,19 @@ static void again_code(struct soft *s, uint32_t loop, struct buf *out)
 {
     const char *t = s->c->tag;
     uint32_t n = s->labels++;
-    buf_printf(out,
-               "add.u32 \t%%%stold, %%%stold, 1;\nsetp.le.u32 \t%%%sp, %%%stold, %d;\n@%%%sp bra "
-               "\t$%son%u;\n",
-               t, t, t, t, opt_softcache(s->c->opt)->again, t, t, n);
+    pass_code(out, t,
+              "add.u32 \t%%#told, %%#told, 1;\nsetp.le.u32 \t%%#p, %%#told, %d;\n"
+              "@%%#p bra \t$#on%u;\n",
+              opt_softcache(s->c->opt)->again, n);
     soft_flush_all(s, false, out);
     for (uint32_t k = 0; k < s->n; k++)
         if (soft_uses(s, k))
-            buf_printf(out, "mov.u32 \t%%%shit%u, 0;\nmov.u32 \t%%%sslot%u, -1;\n", t, k, t, k);
-    buf_printf(out, "mov.u32 \t%%%scount, 0;\nmov.u32 \t%%%stold, 0;\n", t, t);
+            pass_code(out, t, "mov.u32 \t%%#hit%u, 0;\nmov.u32 \t%%#slot%u, -1;\n", k, k);
+    pass_code(out, t, "mov.u32 \t%%#count, 0;\nmov.u32 \t%%#told, 0;\n");
     for (uint32_t l = 0; s->together && l < s->flow.cfg->nloops; l++)
         if (soft_can_switch(s, l))
-            buf_printf(out, "mov.u32 \t%%%sturn%u, 0;\n", t, l);
-    buf_printf(out, "bra \t$%sagain%u;\n$%son%u:\n", t, loop, t, n);
+            pass_code(out, t, "mov.u32 \t%%#turn%u, 0;\n", l);
+    pass_code(out, t, "bra \t$#again%u;\n$#on%u:\n", loop, n);
 }
 
 static bool copy_inst(void *ctx, const struct ptx_inst *i, struct buf *out)
@@ -183,43 +183,42 @@ static void end_code(const struct soft *s, uint32_t k, struct buf *out)
 {
     const char *t = s->c->tag;
     struct str name = s->c->f->params[s->s[k].param]->name;
-    buf_printf(out, "ld.param.u64 \t%%%send%u, [%.*s];\nadd.s64 \t%%%send%u, %%%send%u, %llu;\n", t, k,
-               (int)name.n, name.s, t, k, t, k, (unsigned long long)s->s[k].whole);
+    pass_code(out, t, "ld.param.u64 \t%%#end%u, [%.*s];\nadd.s64 \t%%#end%u, %%#end%u, %llu;\n", k,
+              (int)name.n, name.s, k, k, (unsigned long long)s->s[k].whole);
 }
 
 static void entry_code(struct soft *s, struct buf *out)
 {
     const char *t = s->c->tag;
     struct buf lin = { 0 };
-    buf_printf(&lin, "%%%soff", t);
+    pass_code(&lin, t, "%%#off");
     if (lin.s && s->mode != SOFT_PROFILE)
         pass_linear_tid(s->c, lin.s, out);
     if (s->mode != SOFT_PROFILE)
-        buf_printf(out,
-                   "mov.u32 \t%%%sbase, %sdyn;\nmad.lo.u32 \t%%%sbase, %%%soff, %u, %%%sbase;\nadd.u32 "
-                   "\t%%%sbase, %%%sbase, %u;\n",
-                   t, t, t, t, s->line, t, t, t, s->offset);
+        pass_code(out, t,
+                  "mov.u32 \t%%#base, #dyn;\nmad.lo.u32 \t%%#base, %%#off, %u, %%#base;\n"
+                  "add.u32 \t%%#base, %%#base, %u;\n",
+                  s->line, s->offset);
     if (s->mode != SOFT_FIXED)
-        buf_printf(out, "mov.u32 \t%%%scount, 0;\nmov.u32 \t%%%stold, 0;\nmov.u32 \t%%%sseen, 0;\n", t,
-                   t, t);
+        pass_code(out, t, "mov.u32 \t%%#count, 0;\nmov.u32 \t%%#told, 0;\nmov.u32 \t%%#seen, 0;\n");
     for (uint32_t l = 0; s->mode == SOFT_DYNAMIC && s->together && l < s->flow.cfg->nloops; l++)
         if (soft_can_switch(s, l))
-            buf_printf(out, "mov.u32 \t%%%sturn%u, 0;\n", t, l);
+            pass_code(out, t, "mov.u32 \t%%#turn%u, 0;\n", l);
     for (uint32_t k = 0; k < s->n; k++) {
         if (!soft_uses(s, k))
             continue;
-        buf_printf(out, "mov.u64 \t%%%stag%u, 0;\nmov.u32 \t%%%smask%u, 0;\n", t, k, t, k);
+        pass_code(out, t, "mov.u64 \t%%#tag%u, 0;\nmov.u32 \t%%#mask%u, 0;\n", k, k);
         if (s->s[k].ragged)
             end_code(s, k, out);
         if (s->counting)
-            buf_printf(out, "mov.u32 \t%%%sgot%u, 0;\nmov.u32 \t%%%sall%u, 0;\n", t, k, t, k);
+            pass_code(out, t, "mov.u32 \t%%#got%u, 0;\nmov.u32 \t%%#all%u, 0;\n", k, k);
         if (s->mode == SOFT_PROFILE)
             continue;
         if (s->mode == SOFT_DYNAMIC)
-            buf_printf(out, "mov.u32 \t%%%shit%u, 0;\nmov.u32 \t%%%sslot%u, -1;\n", t, k, t, k);
+            pass_code(out, t, "mov.u32 \t%%#hit%u, 0;\nmov.u32 \t%%#slot%u, -1;\n", k, k);
         else
-            buf_printf(out, "add.u32 \t%%%sslot%u, %%%sbase, %u;\n", t, k, t,
-                       (uint32_t)s->s[k].line * s->line * s->threads);
+            pass_code(out, t, "add.u32 \t%%#slot%u, %%#base, %u;\n", k,
+                      (uint32_t)s->s[k].line * s->line * s->threads);
     }
     out->oom |= lin.oom;
     buf_free(&lin);
@@ -231,30 +230,29 @@ static void choice_code(struct soft *s, struct buf *out)
     const char *t = s->c->tag;
     for (uint32_t k = 0; k < s->n; k++)
         if (soft_uses(s, k) && !s->s[k].written)
-            buf_printf(out, "shl.b32 \t%%%shit%u, %%%shit%u, 1;\n", t, k, t, k);
+            pass_code(out, t, "shl.b32 \t%%#hit%u, %%#hit%u, 1;\n", k, k);
     for (uint32_t k = 0; k < s->n; k++) {
         if (!soft_uses(s, k))
             continue;
-        buf_printf(out, "mov.u32 \t%%%srank, 0;\n", t);
+        pass_code(out, t, "mov.u32 \t%%#rank, 0;\n");
         for (uint32_t j = 0; j < s->n; j++) {
             if (j == k || !soft_uses(s, j))
                 continue;
             bool tie = s->s[j].written != s->s[k].written ? s->s[k].written : j < k;
-            buf_printf(
-                out,
-                "setp.%s.u32 \t%%%sp, %%%shit%u, %%%shit%u;\n@%%%sp add.u32 \t%%%srank, %%%srank, 1;\n",
-                tie ? "ge" : "gt", t, t, j, t, k, t, t, t);
+            pass_code(out, t,
+                      "setp.%s.u32 \t%%#p, %%#hit%u, %%#hit%u;\n@%%#p add.u32 \t%%#rank, %%#rank, 1;\n",
+                      tie ? "ge" : "gt", j, k);
         }
-        buf_printf(out, "mul.lo.u32 \t%%%si, %%%srank, %u;\nadd.u32 \t%%%sslot%u, %%%sbase, %%%si;\n", t,
-                   t, s->line * s->threads, t, k, t, t);
-        buf_printf(out,
-                   "setp.ge.u32 \t%%%sp, %%%srank, %u;\nsetp.eq.u32 \t%%%sq, %%%shit%u, 0;\nor.pred "
-                   "\t%%%sp, %%%sp, %%%sq;\n@%%%sp mov.u32 \t%%%sslot%u, -1;\n",
-                   t, t, s->lines, t, t, k, t, t, t, t, t, k);
+        pass_code(out, t, "mul.lo.u32 \t%%#i, %%#rank, %u;\nadd.u32 \t%%#slot%u, %%#base, %%#i;\n",
+                  s->line * s->threads, k);
+        pass_code(out, t,
+                  "setp.ge.u32 \t%%#p, %%#rank, %u;\nsetp.eq.u32 \t%%#q, %%#hit%u, 0;\n"
+                  "or.pred \t%%#p, %%#p, %%#q;\n@%%#p mov.u32 \t%%#slot%u, -1;\n",
+                  s->lines, k, k);
     }
     for (uint32_t k = 0; k < s->n; k++)
         if (soft_uses(s, k))
-            buf_printf(out, "mov.u64 \t%%%stag%u, 0;\n", t, k);
+            pass_code(out, t, "mov.u64 \t%%#tag%u, 0;\n", k);
 }
 
 /* Turns of a loop in which its accesses, those of inner loops counted once, come to a sample. */
@@ -285,16 +283,15 @@ static uint32_t put_switches(struct soft *s, const char *suffix, bool *second)
         uint32_t n = s->labels++;
         if (opt_softcache(c->opt)->again >
             0) /* a label of its own: those of the function are renamed in the copy */
-            buf_printf(&b, "$%sagain%u:\n", t, l);
+            pass_code(&b, t, "$#again%u:\n", l);
         if (s->together)
-            buf_printf(&b,
-                       "add.u32 \t%%%sturn%u, %%%sturn%u, 1;\nsetp.le.u32 \t%%%sp, %%%sturn%u, %u;\n", t,
-                       l, t, l, t, t, l, sample_turns(s, l));
+            pass_code(&b, t, "add.u32 \t%%#turn%u, %%#turn%u, 1;\nsetp.le.u32 \t%%#p, %%#turn%u, %u;\n",
+                      l, l, l, sample_turns(s, l));
         else
-            buf_printf(&b, "setp.lt.u32 \t%%%sp, %%%scount, %u;\n", t, t, s->sample);
-        buf_printf(&b, "@%%%sp bra \t$%ssample%u;\n", t, t, n);
+            pass_code(&b, t, "setp.lt.u32 \t%%#p, %%#count, %u;\n", s->sample);
+        pass_code(&b, t, "@%%#p bra \t$#sample%u;\n", n);
         choice_code(s, &b);
-        buf_printf(&b, "bra \t%.*s%s;\n$%ssample%u:", (int)label->name.n, label->name.s, suffix, t, n);
+        pass_code(&b, t, "bra \t%.*s%s;\n$#sample%u:", (int)label->name.n, label->name.s, suffix, n);
         if (b.s && !b.oom)
             ptx_edit_before(c->edit, c->f, c->f->insts[h->first].stmt, TAG, "%s", b.s);
         c->oom |= b.oom;
@@ -390,7 +387,7 @@ void soft_emit(struct soft *s)
     struct buf decls = { 0 }, entry = { 0 }, suffix = { 0 };
     soft_declare(s, &decls);
     for (uint32_t l = 0; s->mode == SOFT_DYNAMIC && s->together && l < s->flow.cfg->nloops; l++)
-        buf_printf(&decls, ".reg .b32 \t%%%sturn%u;\n", c->tag, l);
+        pass_code(&decls, c->tag, ".reg .b32 \t%%#turn%u;\n", l);
     entry_code(s, &entry);
     buf_printf(&suffix, "_%sc", c->tag);
     if (decls.s && entry.s && suffix.s) {

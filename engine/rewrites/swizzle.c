@@ -50,10 +50,10 @@ static void move(struct pass_ctx *c, const struct ptx_inst *i, unsigned widest)
     const char *t = c->tag;
     struct buf b = { 0 };
     shared_words_address(c, inst_address(i), &b);
-    buf_printf(&b,
-               "shr.u32 %%%st, %%%sa, %u;\nshr.u32 %%%su, %%%sa, %u;\nxor.b32 %%%st, %%%st, %%%su;\n"
-               "and.b32 %%%st, %%%st, %u;\nxor.b32 %%%sa, %%%sa, %%%st;",
-               t, t, bits, t, t, 2 * bits, t, t, t, t, t, ROW - widest, t, t, t);
+    pass_code(&b, t,
+              "shr.u32 %%#t, %%#a, %u;\nshr.u32 %%#u, %%#a, %u;\nxor.b32 %%#t, %%#t, %%#u;\n"
+              "and.b32 %%#t, %%#t, %u;\nxor.b32 %%#a, %%#a, %%#t;",
+              bits, 2 * bits, ROW - widest);
     shared_words_moved(c, i, &b, TAG);
 }
 

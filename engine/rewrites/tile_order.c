@@ -188,34 +188,32 @@ static void place_code(const struct writer *w, const char *reg, struct buf *out)
         return;
     }
     if (o->tile_order.kind == TILES_REVERSE) {
-        buf_printf(out, "sub.u32 \t%s, %s, %s;\nsub.u32 \t%s, %s, 1;\nsetp.lt.u32 \t%%%sp, %s, %s;\n", v,
-                   w->total, reg, v, v, t, reg, w->total);
+        pass_code(out, t, "sub.u32 \t%s, %s, %s;\nsub.u32 \t%s, %s, 1;\nsetp.lt.u32 \t%%#p, %s, %s;\n",
+                  v, w->total, reg, v, v, reg, w->total);
     } else {
         struct order_code code = { t, v, w->across, h, x, y, NULL };
         rows_code(w, h, n, out);
-        buf_printf(out, "mov.u32 \t%s, %s;\nsetp.lt.u32 \t%%%sp, %s, %s;\n", v, reg, t, reg, n);
+        pass_code(out, t, "mov.u32 \t%s, %s;\nsetp.lt.u32 \t%%#p, %s, %s;\n", v, reg, reg, n);
         if (o->tile_order.kind == TILES_TILE)
             order_decode_tile(&code, o->tile_order.tx, o->tile_order.ty, out);
         else
             order_decode_column(&code, out);
         buf_printf(out, "mad.lo.u32 \t%s, %s, %s, %s;\n", v, y, w->across, x);
     }
-    buf_printf(out, "selp.b32 \t%s, %s, %s, %%%sp;\n", w->now, v, reg, t);
+    pass_code(out, t, "selp.b32 \t%s, %s, %s, %%#p;\n", w->now, v, reg);
 }
 
 /* Which tile this warp is at from here on. */
 static void mark_code(const struct writer *w, const char *reg, struct buf *out)
 {
     const char *t = w->c->tag;
-    buf_printf(out,
-               "setp.lt.u32 \t%%%sp, %s, %s;\nmin.u32 \t%%%sv, %s, %u;\nselp.b32 \t%%%sv, %%%sv, %u, "
-               "%%%sp;\n",
-               t, reg, w->total, t, w->now, PASS_TILES_MOST - 1, t, t, PASS_TILES_MOST, t);
-    buf_printf(
-        out,
-        "cvt.u64.u32 \t%%%sl, %%%sv;\nmov.u64 \t%%%sm, " PASS_TILES_SYMBOL
-        ";\nadd.s64 \t%%%sm, %%%sm, %%%sl;\nmov.u16 \t%%%sz, 0;\nst.global.u8 \t[%%%sm], %%%sz;\n",
-        t, t, t, t, t, t, t, t, t);
+    pass_code(out, t,
+              "setp.lt.u32 \t%%#p, %s, %s;\nmin.u32 \t%%#v, %s, %u;\n"
+              "selp.b32 \t%%#v, %%#v, %u, %%#p;\n",
+              reg, w->total, w->now, PASS_TILES_MOST - 1, PASS_TILES_MOST);
+    pass_code(out, t,
+              "cvt.u64.u32 \t%%#l, %%#v;\nmov.u64 \t%%#m, " PASS_TILES_SYMBOL ";\n"
+              "add.s64 \t%%#m, %%#m, %%#l;\nmov.u16 \t%%#z, 0;\nst.global.u8 \t[%%#m], %%#z;\n");
 }
 
 /* ---- places in an instruction ---- */
@@ -239,7 +237,7 @@ static bool renamed(void *ctx, struct str name, struct buf *out)
         if (w->t->counter[r])
             buf_puts(out, w->now);
         else
-            buf_printf(out, "%%%sr%u", w->c->tag, r);
+            pass_code(out, w->c->tag, "%%#r%u", r);
         return true;
     }
     return false;
@@ -250,8 +248,8 @@ static void put_derived(const struct writer *w, uint32_t reg, struct buf *out)
 {
     struct str name = name_of(w, reg);
     bool wide = reg_bits(w->c, reg) == 64;
-    buf_printf(out, "mad.%s.s32 \t%%%sr%u, %%%sd, %lld, %.*s;\n", wide ? "wide" : "lo", w->c->tag, reg,
-               w->c->tag, (long long)w->t->scale[reg], (int)name.n, name.s);
+    pass_code(out, w->c->tag, "mad.%s.s32 \t%%#r%u, %%#d, %lld, %.*s;\n", wide ? "wide" : "lo", reg,
+              (long long)w->t->scale[reg], (int)name.n, name.s);
 }
 
 static void put_text(struct writer *w, const struct ptx_inst *i)
@@ -283,7 +281,7 @@ static void write_site(struct writer *w, const struct ptx_inst *i)
     snprintf(reg, sizeof reg, "%.*s", (int)name_of(w, counter).n, name_of(w, counter).s);
     if (w->block != block || w->reg != counter) {
         place_code(w, reg, &code);
-        buf_printf(&code, "sub.s32 \t%%%sd, %s, %s;\n", c->tag, w->now, reg);
+        pass_code(&code, c->tag, "sub.s32 \t%%#d, %s, %s;\n", w->now, reg);
     }
     w->block = block;
     w->reg = counter;
@@ -305,13 +303,12 @@ static void declare(struct pass_ctx *c, const struct tile_counter *counter)
 {
     const char *t = c->tag;
     struct buf b = { 0 };
-    buf_printf(&b, ".reg .b32 \t%%%st, %%%sv, %%%sx, %%%sy, %%%sh, %%%sn, %%%sd;\n.reg .pred \t%%%sp;\n",
-               t, t, t, t, t, t, t, t);
+    pass_code(&b, t, ".reg .b32 \t%%#t, %%#v, %%#x, %%#y, %%#h, %%#n, %%#d;\n.reg .pred \t%%#p;\n");
     for (uint32_t r = 0; r < c->f->nregs; r++)
         if (counter->scale[r])
-            buf_printf(&b, ".reg .b%u \t%%%sr%u;\n", reg_bits(c, r), t, r);
+            pass_code(&b, t, ".reg .b%u \t%%#r%u;\n", reg_bits(c, r), r);
     if (c->survey == PASS_SURVEY_TILES) {
-        buf_printf(&b, ".reg .b64 \t%%%sl, %%%sm;\n.reg .b16 \t%%%sz;\n", t, t, t);
+        pass_code(&b, t, ".reg .b64 \t%%#l, %%#m;\n.reg .b16 \t%%#z;\n");
         ptx_edit_global(c->edit, TAG, ".global .align 16 .b8 " PASS_TILES_SYMBOL "[%u];",
                         PASS_TILES_MOST + 1);
     }

@@ -128,19 +128,17 @@ enum { STATE_END, STATE_TASK, STATE_SEARCH };
 static void declare(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, ".reg .pred \t%%%sfirst, %%%sodd, %%%sp, %%%sq;\n", t, t, t, t);
-    buf_printf(out,
-               ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok, %%%slin, %%%shome, %%%sw, %%%ssize, %%%sv, "
-               "%%%sact, %%%su, %%%ssl, %%%sot;\n",
-               t, t, t, t, t, t, t, t, t, t, t, t, t);
-    buf_printf(out, ".reg .b32 \t%%%sx, %%%sy, %%%sz, %%%snx, %%%sny;\n.reg .b64 \t%%%sptr;\n", t, t, t,
-               t, t, t);
+    pass_code(out, t, ".reg .pred \t%%#first, %%#odd, %%#p, %%#q;\n");
+    pass_code(out, t,
+              ".reg .b32 \t%%#cx, %%#cy, %%#cz, %%#ok, %%#lin, %%#home, %%#w, %%#size, %%#v, %%#act, "
+              "%%#u, %%#sl, %%#ot;\n");
+    pass_code(out, t, ".reg .b32 \t%%#x, %%#y, %%#z, %%#nx, %%#ny;\n.reg .b64 \t%%#ptr;\n");
     if (a->chunk > 1)
-        buf_printf(out, ".reg .b32 \t%%%sat, %%%send;\n", t, t);
+        pass_code(out, t, ".reg .b32 \t%%#at, %%#end;\n");
     if (a->own)
-        buf_printf(out, ".reg .b32 \t%%%sseen;\n", t);
+        pass_code(out, t, ".reg .b32 \t%%#seen;\n");
     if (a->prefetch)
-        buf_printf(out, ".reg .b32 \t%%%spx, %%%spy, %%%spz, %%%spok, %%%sdist;\n", t, t, t, t, t);
+        pass_code(out, t, ".reg .b32 \t%%#px, %%#py, %%#pz, %%#pok, %%#dist;\n");
     if (a->vote)
         agent_vote_declare(t, out);
     order_declare(t, out);
@@ -152,16 +150,16 @@ static void number_code(const struct agent *a, struct buf *out)
     const char *t = a->t;
     if (a->vote) {
         ptx_edit_mark(out, MARK_CLAIM);
-        buf_printf(out, "atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t);
+        pass_code(out, t, "atom.global.add.u32 \t%%#v, [%%#ptr], 1;\n");
         agent_vote_number(t, a->per_sm, out);
         return;
     }
-    buf_printf(out,
-               "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\nmov.u32 \t%%%sv, 0;\nsetp.lt.u32 "
-               "\t%%%sq, %%%sact, %u;\n",
-               t, 4u * PASS_KNOB_AGENTS, t, t, t, PASS_KNOB_ALL);
+    pass_code(out, t,
+              "ld.const.u32 \t%%#act, [" PASS_KNOB_SYMBOL "+%u];\nmov.u32 \t%%#v, 0;\n"
+              "setp.lt.u32 \t%%#q, %%#act, %u;\n",
+              4u * PASS_KNOB_AGENTS, PASS_KNOB_ALL);
     ptx_edit_mark(out, MARK_CLAIM);
-    buf_printf(out, "@%%%sq atom.global.add.u32 \t%%%sv, [%%%sptr], 1;\n", t, t, t);
+    pass_code(out, t, "@%%#q atom.global.add.u32 \t%%#v, [%%#ptr], 1;\n");
 }
 
 /* Thread 0 counts itself in on its SM; the SM's cluster is its home. Across the body live only w and two
@@ -170,23 +168,22 @@ static void arrive_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     struct buf lin = { 0 };
-    buf_printf(&lin, "%%%slin", t);
+    pass_code(&lin, t, "%%#lin");
     if (lin.s)
         pass_linear_tid_any(t, lin.s, out); /* once an agent: the general form costs nothing */
     if (!a->one_slot)
-        buf_printf(out, "setp.ne.u32 \t%%%sodd, %%%snx, %%%snx;\n", t, t, t);
-    buf_printf(out, "setp.eq.u32 \t%%%sfirst, %%%slin, 0;\n@!%%%sfirst bra \t$%swait;\n", t, t, t, t);
-    buf_printf(out, "mov.u32 \t%%%shome, %%smid;\nand.b32 \t%%%sv, %%%shome, %d;\n", t, t, t,
-               CLUSTER_SM_SLOTS - 1);
+        pass_code(out, t, "setp.ne.u32 \t%%#odd, %%#nx, %%#nx;\n");
+    pass_code(out, t, "setp.eq.u32 \t%%#first, %%#lin, 0;\n@!%%#first bra \t$#wait;\n");
+    pass_code(out, t, "mov.u32 \t%%#home, %%smid;\nand.b32 \t%%#v, %%#home, %d;\n",
+              CLUSTER_SM_SLOTS - 1);
     if (!a->once) {
-        buf_printf(
-            out, "mov.u64 \t%%%sptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%%sptr, %%%sv, %d, %%%sptr;\n",
-            t, t, t, AGENTS_STEP, t);
+        pass_code(out, t,
+                  "mov.u64 \t%%#ptr, " CLUSTER_AGENTS ";\nmad.wide.u32 \t%%#ptr, %%#v, %d, %%#ptr;\n",
+                  AGENTS_STEP);
         number_code(a, out);
-        buf_printf(out, "setp.ge.u32 \t%%%sp, %%%sv, %%%sact;\n@%%%sp bra \t$%sfinish;\n", t, t, t, t,
-                   t);
+        pass_code(out, t, "setp.ge.u32 \t%%#p, %%#v, %%#act;\n@%%#p bra \t$#finish;\n");
     }
-    buf_printf(out, "rem.u32 \t%%%shome, %%%shome, %u;\n", t, t, a->m);
+    pass_code(out, t, "rem.u32 \t%%#home, %%#home, %u;\n", a->m);
     out->oom |= lin.oom;
     buf_free(&lin);
 }
@@ -196,11 +193,11 @@ static void arrive_code(const struct agent *a, struct buf *out)
 static void decode(const struct agent *a, const char *from, const char *to, struct buf *out)
 {
     struct buf n[6] = { { 0 } };
-    buf_printf(&n[0], "%%%s%s", a->t, from);
+    pass_code(&n[0], a->t, "%%#%s", from);
     buf_printf(&n[1], "%u", a->grid.x);
     buf_printf(&n[2], "%u", a->grid.y);
     for (int d = 0; d < 3; d++)
-        buf_printf(&n[3 + d], "%%%s%s%c", a->t, to, 'x' + d);
+        pass_code(&n[3 + d], a->t, "%%#%s%c", to, 'x' + d);
     bool ok = true;
     for (size_t k = 0; k < ARRAY_LEN(n); k++)
         ok = ok && !n[k].oom;
@@ -216,10 +213,10 @@ static void decode(const struct agent *a, const char *from, const char *to, stru
 static void place_code(const struct agent *a, const char *off, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out,
-               "min.u32 \t%%%sv, %%%shome, %u;\nadd.u32 \t%%%sv, %%%sv, %%%s%s;\nmad.lo.u32 \t%%%sv, "
-               "%%%shome, %u, %%%sv;\n",
-               t, t, a->r, t, t, t, off, t, t, a->q, t);
+    pass_code(out, t,
+              "min.u32 \t%%#v, %%#home, %u;\nadd.u32 \t%%#v, %%#v, %%#%s;\n"
+              "mad.lo.u32 \t%%#v, %%#home, %u, %%#v;\n",
+              a->r, off, a->q);
 }
 
 /* A guess at what this agent will claim `distance` rounds from now: the counter moves on by one for each
@@ -228,22 +225,20 @@ static void predict_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     if (!a->vote)
-        buf_printf(out, "ld.const.u32 \t%%%sact, [" PASS_KNOB_SYMBOL "+%u];\n", t,
-                   4u * PASS_KNOB_AGENTS);
-    buf_printf(out,
-               "mov.u32 \t%%%sok, 0;\nmin.u32 \t%%%sv, %%%sact, %u;\nld.const.u32 \t%%%sdist, "
-               "[" PASS_KNOB_SYMBOL "+%u];\n",
-               t, t, t, a->per_sm, t, 4u * PASS_KNOB_DISTANCE);
-    buf_printf(out,
-               "mad.lo.u32 \t%%%sw, %%%sv, %%%sdist, %%%sw;\nsetp.ge.u32 \t%%%sp, %%%sw, "
-               "%%%ssize;\n@%%%sp bra \t$%snoguess;\n",
-               t, t, t, t, t, t, t, t, t);
+        pass_code(out, t, "ld.const.u32 \t%%#act, [" PASS_KNOB_SYMBOL "+%u];\n", 4u * PASS_KNOB_AGENTS);
+    pass_code(out, t,
+              "mov.u32 \t%%#ok, 0;\nmin.u32 \t%%#v, %%#act, %u;\n"
+              "ld.const.u32 \t%%#dist, [" PASS_KNOB_SYMBOL "+%u];\n",
+              a->per_sm, 4u * PASS_KNOB_DISTANCE);
+    pass_code(out, t,
+              "mad.lo.u32 \t%%#w, %%#v, %%#dist, %%#w;\nsetp.ge.u32 \t%%#p, %%#w, %%#size;\n"
+              "@%%#p bra \t$#noguess;\n");
     place_code(a, "w", out);
     decode(a, "v", "", out);
-    buf_printf(out,
-               "mov.u32 \t%%%sok, 1;\n$%snoguess:\nst.shared.v4.u32 \t[%%%sot+%d], {%%%sx, %%%sy, "
-               "%%%sz, %%%sok};\n",
-               t, t, t, SLOT_NEXT, t, t, t, t);
+    pass_code(out, t,
+              "mov.u32 \t%%#ok, 1;\n$#noguess:\n"
+              "st.shared.v4.u32 \t[%%#ot+%d], {%%#x, %%#y, %%#z, %%#ok};\n",
+              SLOT_NEXT);
 }
 
 /* Thread 0 asks for tasks of the cluster whose counter ptr is. ptxas gathers what the lanes ask of one
@@ -256,12 +251,11 @@ static void ask_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     if (a->is_short || a->few || a->once)
-        buf_printf(out, "mov.u32 \t%%%sv, %%laneid;\nmad.wide.u32 \t%%%sptr, %%%sv, 4, %%%sptr;\n", t, t,
-                   t, t);
+        pass_code(out, t, "mov.u32 \t%%#v, %%laneid;\nmad.wide.u32 \t%%#ptr, %%#v, 4, %%#ptr;\n");
     if (a->few) /* the move stands first: behind the atomic it would wait for what comes back */
-        buf_printf(out, "mov.u32 \t%%%sw, -1;\n@%%%sq ", t, t);
+        pass_code(out, t, "mov.u32 \t%%#w, -1;\n@%%#q ");
     ptx_edit_mark(out, MARK_CLAIM);
-    buf_printf(out, "atom.global.add.u32 \t%%%sw, [%%%sptr], 1;\n", t, t);
+    pass_code(out, t, "atom.global.add.u32 \t%%#w, [%%#ptr], 1;\n");
 }
 
 /* dst = the slot that is read (other: that is written) until the next barrier; which of the two is a
@@ -269,72 +263,69 @@ static void ask_code(const struct agent *a, struct buf *out)
 static void slot_code(const struct agent *a, const char *dst, bool other, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "mov.u32 \t%%%s%s, %s;\n", t, dst, a->slot);
+    pass_code(out, t, "mov.u32 \t%%#%s, %s;\n", dst, a->slot);
     if (!a->one_slot)
-        buf_printf(out, "@%s%%%sodd add.u32 \t%%%s%s, %%%s%s, %d;\n", other ? "!" : "", t, t, dst, t,
-                   dst, SLOT_BYTES);
+        pass_code(out, t, "@%s%%#odd add.u32 \t%%#%s, %%#%s, %d;\n", other ? "!" : "", dst, dst,
+                  SLOT_BYTES);
 }
 
 /* Claim w -> the first of its places and the one behind the last, into the slot. */
 static void chunk_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(
-        out,
-        "div.u32 \t%%%su, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%su, %u;\nmin.u32 \t%%%su, %%%su, %u;\n", t,
-        t, a->sharers, t, t, a->blocks, t, t, a->blocks);
-    buf_printf(out, "mad.lo.u32 \t%%%su, %%%su, %u, %%%sw;\n", t, t, a->sharers * (a->chunk - 1), t);
+    pass_code(out, t,
+              "div.u32 \t%%#u, %%#w, %u;\nsetp.lt.u32 \t%%#q, %%#u, %u;\n"
+              "min.u32 \t%%#u, %%#u, %u;\n",
+              a->sharers, a->blocks, a->blocks);
+    pass_code(out, t, "mad.lo.u32 \t%%#u, %%#u, %u, %%#w;\n", a->sharers * (a->chunk - 1));
     place_code(a, "u", out);
-    buf_printf(
-        out, "selp.u32 \t%%%sy, %u, 1, %%%sq;\nadd.u32 \t%%%sy, %%%sv, %%%sy;\nmov.u32 \t%%%sok, %d;\n",
-        t, a->sharers * a->chunk, t, t, t, t, t, STATE_TASK);
-    buf_printf(out, "st.shared.v4.u32 \t[%%%sot], {%%%sv, %%%sy, %%%sz, %%%sok};\n", t, t, t, t, t);
+    pass_code(out, t,
+              "selp.u32 \t%%#y, %u, 1, %%#q;\nadd.u32 \t%%#y, %%#v, %%#y;\nmov.u32 \t%%#ok, %d;\n",
+              a->sharers * a->chunk, STATE_TASK);
+    pass_code(out, t, "st.shared.v4.u32 \t[%%#ot], {%%#v, %%#y, %%#z, %%#ok};\n");
 }
 
 /* Thread 0: what became of the claim w of its cluster; a task found, the next one is claimed. */
 static void publish_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%spublish:\nld.shared.u32 \t%%%shome, [%s+%d];\n", t, t, a->slot, SLOT_HOME);
+    pass_code(out, t, "$#publish:\nld.shared.u32 \t%%#home, [%s+%d];\n", a->slot, SLOT_HOME);
     slot_code(a, "ot", true, out);
     agent_size_code(a, "home", out);
-    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%sw, %%%ssize;\n@%%%sp bra \t$%sclaimed;\n", t, t, t, t, t);
+    pass_code(out, t, "setp.lt.u32 \t%%#p, %%#w, %%#size;\n@%%#p bra \t$#claimed;\n");
     if (a->few_search)
-        buf_printf(out,
-                   "add.u32 \t%%%sv, %%%ssize, %d;\nsetp.ge.u32 \t%%%sp, %%%sw, %%%sv;\n@%%%sp bra "
-                   "\t$%sfinish;\n",
-                   t, t, SEARCHERS, t, t, t, t, t);
+        pass_code(out, t,
+                  "add.u32 \t%%#v, %%#size, %d;\nsetp.ge.u32 \t%%#p, %%#w, %%#v;\n"
+                  "@%%#p bra \t$#finish;\n",
+                  SEARCHERS);
     if (agent_by_number(a))
         agent_clear_found(a, out);
     else
-        buf_printf(out, "mov.u32 \t%%%sv, -1;\nst.shared.u32 \t[%%%sot+%d], %%%sv;\n", t, t, SLOT_BEST,
-                   t);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\nmov.u32 \t%%%sx, %%%shome;\n$%stell:\n", t, STATE_SEARCH, t,
-               t, t);
-    buf_printf(
-        out, "st.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\nbra \t$%swait;\n$%sfinish:\n",
-        t, t, t, t, t, t, t);
+        pass_code(out, t, "mov.u32 \t%%#v, -1;\nst.shared.u32 \t[%%#ot+%d], %%#v;\n", SLOT_BEST);
+    pass_code(out, t, "mov.u32 \t%%#ok, %d;\nmov.u32 \t%%#x, %%#home;\n$#tell:\n", STATE_SEARCH);
+    pass_code(out, t,
+              "st.shared.v4.u32 \t[%%#ot], {%%#x, %%#y, %%#z, %%#ok};\nbra \t$#wait;\n$#finish:\n");
     slot_code(a, "ot", true, out);
-    buf_printf(out, "mov.u32 \t%%%sok, %d;\nbra \t$%stell;\n$%sclaimed:\n", t, STATE_END, t, t);
+    pass_code(out, t, "mov.u32 \t%%#ok, %d;\nbra \t$#tell;\n$#claimed:\n", STATE_END);
     agent_counter_code(a, "home", out);
     if (a->chunk > 1) {
         chunk_code(a, out);
     } else {
         place_code(a, "w", out);
         decode(a, "v", "", out);
-        buf_printf(
-            out, "mov.u32 \t%%%sok, %d;\nst.shared.v4.u32 \t[%%%sot], {%%%sx, %%%sy, %%%sz, %%%sok};\n",
-            t, STATE_TASK, t, t, t, t, t);
+        pass_code(out, t,
+                  "mov.u32 \t%%#ok, %d;\nst.shared.v4.u32 \t[%%#ot], {%%#x, %%#y, %%#z, %%#ok};\n",
+                  STATE_TASK);
     }
     if (a->once)
         return;
     if (a->few)
-        buf_printf(out, "add.u32 \t%%%sv, %%%sw, %u;\nsetp.lt.u32 \t%%%sq, %%%sv, %%%ssize;\n", t, t,
-                   FEW_AHEAD * a->sharers, t, t, t);
+        pass_code(out, t, "add.u32 \t%%#v, %%#w, %u;\nsetp.lt.u32 \t%%#q, %%#v, %%#size;\n",
+                  FEW_AHEAD * a->sharers);
     if (a->prefetch && a->chunk == 1)
         predict_code(a, out);
     if (a->vote)
-        buf_printf(out, "mov.u64 \t%%%sbegun, %%clock64;\n", t);
+        pass_code(out, t, "mov.u64 \t%%#begun, %%clock64;\n");
     ask_code(a, out);
 }
 
@@ -343,56 +334,54 @@ static void publish_code(const struct agent *a, struct buf *out)
 static void further_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "add.u32 \t%%%sat, %%%sat, %u;\n", t, t, a->sharers);
+    pass_code(out, t, "add.u32 \t%%#at, %%#at, %u;\n", a->sharers);
     if (a->apart)
-        buf_printf(out,
-                   "setp.lt.u32 \t%%%sp, %%%sat, %%%send;\nbar.warp.sync \t0xffffffff;\n@%%%sp bra.uni "
-                   "\t$%sgo;\n",
-                   t, t, t, t, t);
+        pass_code(out, t,
+                  "setp.lt.u32 \t%%#p, %%#at, %%#end;\nbar.warp.sync \t0xffffffff;\n"
+                  "@%%#p bra.uni \t$#go;\n");
     else
-        buf_printf(out,
-                   "setp.ge.u32 \t%%%sp, %%%sat, %%%send;\n@%%%sp bra.uni \t$%slast;\nbar.sync "
-                   "\t0;\nbra.uni \t$%sgo;\n$%slast:\n",
-                   t, t, t, t, t, t, t);
+        pass_code(out, t,
+                  "setp.ge.u32 \t%%#p, %%#at, %%#end;\n@%%#p bra.uni \t$#last;\nbar.sync \t0;\n"
+                  "bra.uni \t$#go;\n$#last:\n");
 }
 
 /* All threads: what their slot says; a task is gone to. */
 static void wait_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%swait:\nbar.sync \t0;\n", t);
+    pass_code(out, t, "$#wait:\nbar.sync \t0;\n");
     if (!a->one_slot)
-        buf_printf(out, "not.pred \t%%%sodd, %%%sodd;\n", t, t);
+        pass_code(out, t, "not.pred \t%%#odd, %%#odd;\n");
     slot_code(a, "sl", false, out);
-    buf_printf(out, "ld.shared.v4.u32 \t{%%%s%s, %%%s%s, %%%scz, %%%sok}, [%%%ssl];\n", t,
-               a->chunk > 1 ? "at" : "cx", t, a->chunk > 1 ? "end" : "cy", t, t, t);
-    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp bra \t$%sgo;\n", t, t, STATE_TASK, t, t);
-    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sok, %d;\n@%%%sp ret;\n", t, t, STATE_END, t);
+    pass_code(out, t, "ld.shared.v4.u32 \t{%%#%s, %%#%s, %%#cz, %%#ok}, [%%#sl];\n",
+              a->chunk > 1 ? "at" : "cx", a->chunk > 1 ? "end" : "cy");
+    pass_code(out, t, "setp.eq.u32 \t%%#p, %%#ok, %d;\n@%%#p bra \t$#go;\n", STATE_TASK);
+    pass_code(out, t, "setp.eq.u32 \t%%#p, %%#ok, %d;\n@%%#p ret;\n", STATE_END);
 }
 
 /* Behind a task. */
 static void behind_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "$%snext:\n%s%s", t,
-               pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "",
-               a->one_slot ? "bar.sync \t0;\n" : "");
+    pass_code(out, t, "$#next:\n%s%s",
+              pass_find_effect(a->c->f, EFFECT_ASYNC_COPY) ? "cp.async.wait_all;\n" : "",
+              a->one_slot ? "bar.sync \t0;\n" : "");
     if (a->chunk > 1)
         further_code(a, out);
-    buf_printf(out, "@!%%%sfirst bra \t$%swait;\n", t, t);
+    pass_code(out, t, "@!%%#first bra \t$#wait;\n");
     if (a->vote && a->chunk > 1) {
         slot_code(a, "sl", false, out);
-        buf_printf(out,
-                   "ld.shared.u32 \t%%%sv, [%%%ssl];\nsub.u32 \t%%%sv, %%%send, %%%sv;\nadd.u32 "
-                   "\t%%%sv, %%%sv, %u;\ndiv.u32 \t%%%sv, %%%sv, %u;\n",
-                   t, t, t, t, t, t, t, a->sharers - 1, t, t, a->sharers);
+        pass_code(out, t,
+                  "ld.shared.u32 \t%%#v, [%%#sl];\nsub.u32 \t%%#v, %%#end, %%#v;\n"
+                  "add.u32 \t%%#v, %%#v, %u;\ndiv.u32 \t%%#v, %%#v, %u;\n",
+                  a->sharers - 1, a->sharers);
     } else if (a->vote) {
-        buf_printf(out, "mov.u32 \t%%%sv, 1;\n", t);
+        pass_code(out, t, "mov.u32 \t%%#v, 1;\n");
     }
     if (a->vote)
         agent_vote_count(t, out);
     if (a->few)
-        buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sw, -1;\n@%%%sp bra \t$%slate;\n", t, t, t, t);
+        pass_code(out, t, "setp.eq.u32 \t%%#p, %%#w, -1;\n@%%#p bra \t$#late;\n");
 }
 
 /* All that stands behind the body: from one task to the next. Ends where every thread returns or goes
@@ -401,21 +390,21 @@ static void next_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     if (a->once)
-        buf_printf(out, "$%snext:\nret;\n", t);
+        pass_code(out, t, "$#next:\nret;\n");
     else
         behind_code(a, out);
     publish_code(a, out);
     wait_code(a, out);
     agent_search_code(a, out);
-    buf_printf(out, "$%sclaim:\nst.shared.u32 \t[%s+%d], %%%shome;\n", t, a->slot, SLOT_HOME, t);
+    pass_code(out, t, "$#claim:\nst.shared.u32 \t[%s+%d], %%#home;\n", a->slot, SLOT_HOME);
     agent_counter_code(a, "home", out);
     if (a->few)
-        buf_printf(out, "setp.eq.u32 \t%%%sq, %%%shome, %%%shome;\n", t, t, t);
+        pass_code(out, t, "setp.eq.u32 \t%%#q, %%#home, %%#home;\n");
     ask_code(a, out);
-    buf_printf(out, "bra \t$%spublish;\n", t);
+    pass_code(out, t, "bra \t$#publish;\n");
     if (a->few)
-        buf_printf(out, "$%slate:\nld.shared.u32 \t%%%shome, [%s+%d];\nbra \t$%sclaim;\n", t, t, a->slot,
-                   SLOT_HOME, t);
+        pass_code(out, t, "$#late:\nld.shared.u32 \t%%#home, [%s+%d];\nbra \t$#claim;\n", a->slot,
+                  SLOT_HOME);
 }
 
 /* The coordinates of a task that follows in `distance` turns: known where tasks are claimed together,
@@ -424,17 +413,17 @@ static void ahead_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     if (a->chunk == 1) {
-        buf_printf(out,
-                   "ld.shared.v4.u32 \t{%%%spx, %%%spy, %%%spz, %%%spok}, [%%%ssl+%d];\nsetp.eq.u32 "
-                   "\t%%%sp, %%%spok, 0;\n@%%%sp bra \t$%sahead;\n",
-                   t, t, t, t, t, SLOT_NEXT, t, t, t, t);
+        pass_code(out, t,
+                  "ld.shared.v4.u32 \t{%%#px, %%#py, %%#pz, %%#pok}, [%%#sl+%d];\n"
+                  "setp.eq.u32 \t%%#p, %%#pok, 0;\n@%%#p bra \t$#ahead;\n",
+                  SLOT_NEXT);
         return;
     }
-    buf_printf(out,
-               "ld.const.u32 \t%%%sdist, [" PASS_KNOB_SYMBOL
-               "+%u];\nmad.lo.u32 \t%%%sv, %%%sdist, %u, %%%sat;\nsetp.ge.u32 \t%%%sp, %%%sv, "
-               "%%%send;\n@%%%sp bra.uni \t$%sahead;\n",
-               t, 4u * PASS_KNOB_DISTANCE, t, t, a->sharers, t, t, t, t, t, t);
+    pass_code(out, t,
+              "ld.const.u32 \t%%#dist, [" PASS_KNOB_SYMBOL "+%u];\n"
+              "mad.lo.u32 \t%%#v, %%#dist, %u, %%#at;\nsetp.ge.u32 \t%%#p, %%#v, %%#end;\n"
+              "@%%#p bra.uni \t$#ahead;\n",
+              4u * PASS_KNOB_DISTANCE, a->sharers);
     decode(a, "v", "p", out);
 }
 
@@ -446,7 +435,7 @@ static enum status prefetch_code(const struct agent *a, struct buf *decls, struc
     struct buf body = { 0 };
     for (int d = 0; d < 3; d++) {
         struct buf b = { 0 };
-        buf_printf(&b, "%%%sp%c", t, 'x' + d);
+        pass_code(&b, t, "%%#p%c", 'x' + d);
         a->c->oom |= b.oom;
         memcpy(names[d], b.s && b.n < sizeof names[d] ? b.s : "",
                b.s && b.n < sizeof names[d] ? b.n + 1 : 1);
@@ -456,7 +445,7 @@ static enum status prefetch_code(const struct agent *a, struct buf *decls, struc
     enum status s = prefetch_task_code(a->c, next, decls, &body, &n);
     if (s == ST_OK && n) {
         ahead_code(a, out);
-        buf_printf(out, "%s$%sahead:\n", body.s ? body.s : "", t);
+        pass_code(out, t, "%s$#ahead:\n", body.s ? body.s : "");
     }
     out->oom |= body.oom;
     buf_free(&body);
@@ -470,7 +459,7 @@ static void names_of(const struct agent *a, struct cluster_names *n)
     for (int d = 0; d < 3; d++) {
         struct buf b = { 0 };
         if (size[d] > 1)
-            buf_printf(&b, "%%%sc%c", a->t, 'x' + d);
+            pass_code(&b, a->t, "%%#c%c", 'x' + d);
         else
             buf_puts(&b, "0");
         if (b.s && b.n < sizeof n->ctaid[d])
@@ -503,10 +492,10 @@ static void put_callees(const struct agent *a, struct cluster_names *n, struct s
 {
     const char *t = a->t;
     struct buf e = { 0 };
-    buf_printf(&e,
-               ".reg .b32 \t%%%scx, %%%scy, %%%scz, %%%sok;\nld.shared.v4.u32 \t{%%%scx, %%%scy, "
-               "%%%scz, %%%sok}, [%s];\n",
-               t, t, t, t, t, t, t, t, a->slot);
+    pass_code(&e, t,
+              ".reg .b32 \t%%#cx, %%#cy, %%#cz, %%#ok;\n"
+              "ld.shared.v4.u32 \t{%%#cx, %%#cy, %%#cz, %%#ok}, [%s];\n",
+              a->slot);
     if (e.s)
         cluster_clone_callees(a->c, n, e.s, clones);
     a->c->oom |= e.oom;
@@ -653,12 +642,12 @@ static enum status claiming_run(struct pass_ctx *c)
     enum status s = order_put_table(c);
     declare(&a, &decls);
     arrive_code(&a, &code);
-    buf_printf(&code, "bra \t$%sclaim;\n$%sgo:\n", a.t, a.t);
+    pass_code(&code, a.t, "bra \t$#claim;\n$#go:\n");
     if (a.chunk > 1) {
         /* the place is only read */
         bool whole = a.grid.z == 1 && !INDEX_BY_TABLE(opt_cluster(c->opt)->index.kind);
         if (!whole)
-            buf_printf(&code, "mov.u32 \t%%%sv, %%%sat;\n", a.t, a.t);
+            pass_code(&code, a.t, "mov.u32 \t%%#v, %%#at;\n");
         decode(&a, whole ? "at" : "v", "c", &code);
     }
     if (s == ST_OK && a.prefetch)

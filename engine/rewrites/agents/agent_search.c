@@ -24,17 +24,17 @@ void agent_size_code(const struct agent *a, const char *of, struct buf *out)
 {
     const char *t = a->t;
     uint32_t q = a->q - a->blocks * a->sharers * (a->chunk - 1);
-    buf_printf(out, "setp.lt.u32 \t%%%sp, %%%s%s, %u;\nselp.u32 \t%%%ssize, %u, %u, %%%sp;\n", t, t, of,
-               a->r, t, q + 1, q, t);
+    pass_code(out, t, "setp.lt.u32 \t%%#p, %%#%s, %u;\nselp.u32 \t%%#size, %u, %u, %%#p;\n", of, a->r,
+              q + 1, q);
 }
 
 /* ptr = the counter of cluster `of` */
 void agent_counter_code(const struct agent *a, const char *of, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out,
-               "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%%sptr, %%%s%s, %d, %%%sptr;\n",
-               t, t, t, of, TASKS_STEP, t);
+    pass_code(out, t,
+              "mov.u64 \t%%#ptr, " CLUSTER_TASKS ";\nmad.wide.u32 \t%%#ptr, %%#%s, %d, %%#ptr;\n", of,
+              TASKS_STEP);
 }
 
 /* Searches draw numbers: where tasks are few, all that end at one time would meet at the nearest
@@ -60,34 +60,33 @@ static const char *empty_of(const struct agent *a)
 static void scan_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out,
-               "mov.u32 \t%%%sv, %%%slin;\n$%sscan:\nsetp.ge.u32 \t%%%sp, %%%sv, %u;\n@%%%sp bra "
-               "\t$%sscanned;\n",
-               t, t, t, t, t, a->m, t, t);
+    pass_code(out, t,
+              "mov.u32 \t%%#v, %%#lin;\n$#scan:\nsetp.ge.u32 \t%%#p, %%#v, %u;\n"
+              "@%%#p bra \t$#scanned;\n",
+              a->m);
     if (agent_by_number(a))
-        buf_printf(out, "mov.u32 \t%%%su, %%%sv;\n", t, t);
+        pass_code(out, t, "mov.u32 \t%%#u, %%#v;\n");
     else
-        buf_printf(out, "add.u32 \t%%%su, %%%s%s, %%%sv;\nrem.u32 \t%%%su, %%%su, %u;\n", t, t,
-                   empty_of(a), t, t, t, a->m);
+        pass_code(out, t, "add.u32 \t%%#u, %%#%s, %%#v;\nrem.u32 \t%%#u, %%#u, %u;\n", empty_of(a),
+                  a->m);
     agent_size_code(a, "u", out);
     agent_counter_code(a, "u", out);
     const char *seen = a->own ? "seen" : agent_by_number(a) ? "x" : "u";
     if (a->own) /* what MARK_LOOK_SPARE finds */
-        buf_printf(out, "mov.u32 \t%%%s%s, -1;\n", t, seen);
+        pass_code(out, t, "mov.u32 \t%%#%s, -1;\n", seen);
     ptx_edit_mark(out, a->own ? MARK_LOOK_SPARE : MARK_LOOK);
-    buf_printf(out,
-               "ld.volatile.global.u32 \t%%%s%s, [%%%sptr];\nsetp.lt.u32 \t%%%sp, %%%s%s, %%%ssize;\n",
-               t, seen, t, t, t, seen, t);
+    pass_code(out, t, "ld.volatile.global.u32 \t%%#%s, [%%#ptr];\nsetp.lt.u32 \t%%#p, %%#%s, %%#size;\n",
+              seen, seen);
 }
 
 /* To the next place of this thread. */
 static void scan_on(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out,
-               "add.u32 \t%%%sv, %%%sv, %llu;\nbra \t$%sscan;\n$%sscanned:\nbar.sync \t0;\n@!%%%sfirst "
-               "bra \t$%swait;\n",
-               t, t, (unsigned long long)dim3u_count(a->c->out->block), t, t, t, t);
+    pass_code(out, t,
+              "add.u32 \t%%#v, %%#v, %llu;\nbra \t$#scan;\n$#scanned:\nbar.sync \t0;\n"
+              "@!%%#first bra \t$#wait;\n",
+              (unsigned long long)dim3u_count(a->c->out->block));
 }
 
 /* Thread 0 takes the nearest one. */
@@ -95,24 +94,23 @@ static void take_nearest(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     scan_code(a, out);
-    buf_printf(out,
-               "@%%%sp atom.shared.min.u32 \t%%%su, [%%%ssl+%d], %%%sv;\n@%%%sp bra \t$%sscanned;\n", t,
-               t, t, SLOT_BEST, t, t, t);
+    pass_code(out, t, "@%%#p atom.shared.min.u32 \t%%#u, [%%#sl+%d], %%#v;\n@%%#p bra \t$#scanned;\n",
+              SLOT_BEST);
     scan_on(a, out);
-    buf_printf(out,
-               "ld.shared.u32 \t%%%sv, [%%%ssl+%d];\n"
-               "setp.eq.u32 \t%%%sp, %%%sv, -1;\n@%%%sp bra \t$%sfinish;\nadd.u32 \t%%%shome, %%%s%s, "
-               "%%%sv;\nrem.u32 \t%%%shome, %%%shome, %u;\n",
-               t, t, SLOT_BEST, t, t, t, t, t, t, empty_of(a), t, t, t, a->m);
+    pass_code(out, t,
+              "ld.shared.u32 \t%%#v, [%%#sl+%d];\nsetp.eq.u32 \t%%#p, %%#v, -1;\n"
+              "@%%#p bra \t$#finish;\nadd.u32 \t%%#home, %%#%s, %%#v;\n"
+              "rem.u32 \t%%#home, %%#home, %u;\n",
+              SLOT_BEST, empty_of(a), a->m);
 }
 
 void agent_clear_found(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "mov.u32 \t%%%sv, 0;\n", t);
+    pass_code(out, t, "mov.u32 \t%%#v, 0;\n");
     for (uint32_t at = 0; at < agent_found_bytes(a); at += 16)
-        buf_printf(out, "st.shared.v4.u32 \t[%s+%u], {%%%sv, %%%sv, %%%sv, %%%sv};\n", a->slot,
-                   a->found + at, t, t, t, t);
+        pass_code(out, t, "st.shared.v4.u32 \t[%s+%u], {%%#v, %%#v, %%#v, %%#v};\n", a->slot,
+                  a->found + at);
 }
 
 /* v = how many clusters were found; none: the agent ends. z ends at the bits' first word. */
@@ -120,15 +118,14 @@ static void count_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     uint32_t bytes = agent_found_bytes(a);
-    buf_printf(out,
-               "mov.u32 \t%%%sz, %s;\nadd.u32 \t%%%su, %%%sz, %u;\nmov.u32 \t%%%sv, 0;\n$%scount:\n", t,
-               a->slot, t, t, bytes, t, t);
-    buf_printf(out,
-               "sub.u32 \t%%%su, %%%su, 4;\nld.shared.u32 \t%%%sx, [%%%su+%u];\npopc.b32 \t%%%sx, "
-               "%%%sx;\nadd.u32 \t%%%sv, %%%sv, %%%sx;\nsetp.ne.u32 \t%%%sp, %%%su, %%%sz;\n@%%%sp bra "
-               "\t$%scount;\n",
-               t, t, t, t, a->found, t, t, t, t, t, t, t, t, t, t);
-    buf_printf(out, "setp.eq.u32 \t%%%sp, %%%sv, 0;\n@%%%sp bra \t$%sfinish;\n", t, t, t, t);
+    pass_code(out, t, "mov.u32 \t%%#z, %s;\nadd.u32 \t%%#u, %%#z, %u;\nmov.u32 \t%%#v, 0;\n$#count:\n",
+              a->slot, bytes);
+    pass_code(out, t,
+              "sub.u32 \t%%#u, %%#u, 4;\nld.shared.u32 \t%%#x, [%%#u+%u];\n"
+              "popc.b32 \t%%#x, %%#x;\nadd.u32 \t%%#v, %%#v, %%#x;\n"
+              "setp.ne.u32 \t%%#p, %%#u, %%#z;\n@%%#p bra \t$#count;\n",
+              a->found);
+    pass_code(out, t, "setp.eq.u32 \t%%#p, %%#v, 0;\n@%%#p bra \t$#finish;\n");
 }
 
 /* Thread 0: home = the cluster whose bit is the w-th of those that are set, round and round. */
@@ -136,48 +133,44 @@ static void pick_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
     count_code(a, out);
-    buf_printf(out, "rem.u32 \t%%%sw, %%%sw, %%%sv;\nmov.u32 \t%%%su, 0;\n", t, t, t, t);
-    buf_printf(
-        out,
-        "$%spick:\nld.shared.u32 \t%%%sx, [%%%sz+%u];\npopc.b32 \t%%%sy, %%%sx;\nsetp.lt.u32 "
-        "\t%%%sp, %%%sw, %%%sy;\n@%%%sp bra \t$%spicked;\nsub.u32 \t%%%sw, %%%sw, %%%sy;\nadd.u32 "
-        "\t%%%su, %%%su, 32;\nadd.u32 \t%%%sz, %%%sz, 4;\nbra \t$%spick;\n",
-        t, t, t, a->found, t, t, t, t, t, t, t, t, t, t, t, t, t, t, t);
-    buf_printf(out,
-               "$%spicked:\nsetp.eq.u32 \t%%%sp, %%%sw, 0;\n@%%%sp bra \t$%sbit;\nsub.u32 \t%%%sy, "
-               "%%%sx, 1;\nand.b32 \t%%%sx, %%%sx, %%%sy;\nsub.u32 \t%%%sw, %%%sw, 1;\nbra "
-               "\t$%spicked;\n",
-               t, t, t, t, t, t, t, t, t, t, t, t, t);
+    pass_code(out, t, "rem.u32 \t%%#w, %%#w, %%#v;\nmov.u32 \t%%#u, 0;\n");
+    pass_code(out, t,
+              "$#pick:\nld.shared.u32 \t%%#x, [%%#z+%u];\npopc.b32 \t%%#y, %%#x;\n"
+              "setp.lt.u32 \t%%#p, %%#w, %%#y;\n@%%#p bra \t$#picked;\n"
+              "sub.u32 \t%%#w, %%#w, %%#y;\nadd.u32 \t%%#u, %%#u, 32;\nadd.u32 \t%%#z, %%#z, 4;\n"
+              "bra \t$#pick;\n",
+              a->found);
+    pass_code(out, t,
+              "$#picked:\nsetp.eq.u32 \t%%#p, %%#w, 0;\n@%%#p bra \t$#bit;\n"
+              "sub.u32 \t%%#y, %%#x, 1;\nand.b32 \t%%#x, %%#x, %%#y;\nsub.u32 \t%%#w, %%#w, 1;\n"
+              "bra \t$#picked;\n");
     /* the lowest bit and those below it, less one */
-    buf_printf(
-        out,
-        "$%sbit:\nsub.u32 \t%%%sy, %%%sx, 1;\nxor.b32 \t%%%sx, %%%sx, %%%sy;\npopc.b32 \t%%%sx, %%%sx;\n"
-        "add.u32 \t%%%shome, %%%su, %%%sx;\nsub.u32 \t%%%shome, %%%shome, 1;\n",
-        t, t, t, t, t, t, t, t, t, t, t, t, t);
+    pass_code(out, t,
+              "$#bit:\nsub.u32 \t%%#y, %%#x, 1;\nxor.b32 \t%%#x, %%#x, %%#y;\n"
+              "popc.b32 \t%%#x, %%#x;\nadd.u32 \t%%#home, %%#u, %%#x;\n"
+              "sub.u32 \t%%#home, %%#home, 1;\n");
 }
 
 /* p: the bit of cluster u is set. */
 static void mark_code(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(
-        out, "mov.u32 \t%%%sz, %s;\nshr.u32 \t%%%sy, %%%su, 5;\nmad.lo.u32 \t%%%sy, %%%sy, 4, %%%sz;\n",
-        t, a->slot, t, t, t, t, t);
-    buf_printf(
-        out,
-        "mov.u32 \t%%%sz, 1;\nand.b32 \t%%%sx, %%%su, 31;\nshl.b32 \t%%%sx, %%%sz, %%%sx;\n@%%%sp "
-        "atom.shared.or.b32 \t%%%sx, [%%%sy+%u], %%%sx;\n",
-        t, t, t, t, t, t, t, t, t, a->found, t);
+    pass_code(out, t,
+              "mov.u32 \t%%#z, %s;\nshr.u32 \t%%#y, %%#u, 5;\nmad.lo.u32 \t%%#y, %%#y, 4, %%#z;\n",
+              a->slot);
+    pass_code(out, t,
+              "mov.u32 \t%%#z, 1;\nand.b32 \t%%#x, %%#u, 31;\nshl.b32 \t%%#x, %%#z, %%#x;\n"
+              "@%%#p atom.shared.or.b32 \t%%#x, [%%#y+%u], %%#x;\n",
+              a->found);
 }
 
 /* Thread 0 draws a number while all look. The counter of numbers stands behind the clusters'. */
 static void take_by_number(const struct agent *a, struct buf *out)
 {
     const char *t = a->t;
-    buf_printf(out, "mov.u64 \t%%%sptr, " CLUSTER_TASKS ";\n", t);
+    pass_code(out, t, "mov.u64 \t%%#ptr, " CLUSTER_TASKS ";\n");
     ptx_edit_mark(out, MARK_CLAIM);
-    buf_printf(out, "@%%%sfirst atom.global.add.u32 \t%%%sw, [%%%sptr+%u], 1;\n", t, t, t,
-               TASKS_STEP * a->m);
+    pass_code(out, t, "@%%#first atom.global.add.u32 \t%%#w, [%%#ptr+%u], 1;\n", TASKS_STEP * a->m);
     scan_code(a, out);
     mark_code(a, out);
     scan_on(a, out);
@@ -188,7 +181,7 @@ static void take_by_number(const struct agent *a, struct buf *out)
 void agent_search_code(const struct agent *a, struct buf *out)
 {
     struct buf lin = { 0 };
-    buf_printf(&lin, "%%%slin", a->t);
+    pass_code(&lin, a->t, "%%#lin");
     if (lin.s)
         pass_linear_tid_any(a->t, lin.s, out);
     out->oom |= lin.oom;

@@ -13,9 +13,9 @@
 
 void agent_vote_declare(const char *t, struct buf *out)
 {
-    buf_printf(
-        out, ".reg .b64 \t%%%sbegun, %%%sclk, %%%sbox;\n.reg .b32 \t%%%snew;\n.reg .pred \t%%%sfresh;\n",
-        t, t, t, t, t);
+    pass_code(out, t,
+              ".reg .b64 \t%%#begun, %%#clk, %%#box;\n.reg .b32 \t%%#new;\n"
+              ".reg .pred \t%%#fresh;\n");
 }
 
 /* act = 1 + smid * most / nsmid; v: the agent's number on its SM. The first agent of an SM stands for
@@ -23,32 +23,31 @@ void agent_vote_declare(const char *t, struct buf *out)
 void agent_vote_number(const char *t, uint32_t most, struct buf *out)
 {
     most = most > PASS_VOTE_MOST ? PASS_VOTE_MOST : most;
-    buf_printf(out,
-               "mov.u32 \t%%%su, %%nsmid;\nmul.lo.u32 \t%%%sact, %%%shome, %u;\ndiv.u32 \t%%%sact, "
-               "%%%sact, %%%su;\nadd.u32 \t%%%sact, %%%sact, 1;\nmin.u32 \t%%%sact, %%%sact, %u;\n",
-               t, t, t, most, t, t, t, t, t, t, t, most);
-    buf_printf(out,
-               "mov.u64 \t%%%sbox, " PASS_AGENT_VOTE_SYMBOL
-               ";\nmad.wide.u32 \t%%%sbox, %%%sact, %d, %%%sbox;\n",
-               t, t, t, 8 * PASS_AGENT_VOTE_STEP, t);
-    buf_printf(out, "setp.eq.u32 \t%%%sfresh, %%%sv, 0;\nselp.u32 \t%%%snew, 2, 1, %%%sfresh;\n", t, t,
-               t, t);
+    pass_code(out, t,
+              "mov.u32 \t%%#u, %%nsmid;\nmul.lo.u32 \t%%#act, %%#home, %u;\n"
+              "div.u32 \t%%#act, %%#act, %%#u;\nadd.u32 \t%%#act, %%#act, 1;\n"
+              "min.u32 \t%%#act, %%#act, %u;\n",
+              most, most);
+    pass_code(out, t,
+              "mov.u64 \t%%#box, " PASS_AGENT_VOTE_SYMBOL ";\n"
+              "mad.wide.u32 \t%%#box, %%#act, %d, %%#box;\n",
+              8 * PASS_AGENT_VOTE_STEP);
+    pass_code(out, t, "setp.eq.u32 \t%%#fresh, %%#v, 0;\nselp.u32 \t%%#new, 2, 1, %%#fresh;\n");
 }
 
 /* Thread 0, after v tasks: their cycles and number; after the agent's first, the agent and perhaps its
  * SM. */
 void agent_vote_count(const char *t, struct buf *out)
 {
-    buf_printf(out,
-               "mov.u64 \t%%%sclk, %%clock64;\nsub.s64 \t%%%sclk, %%%sclk, "
-               "%%%sbegun;\nred.global.add.u64 \t[%%%sbox], %%%sclk;\ncvt.u64.u32 \t%%%sclk, "
-               "%%%sv;\nred.global.add.u64 \t[%%%sbox+8], %%%sclk;\n",
-               t, t, t, t, t, t, t, t, t, t);
-    buf_printf(out,
-               "setp.ne.u32 \t%%%sfresh, %%%snew, 0;\n@%%%sfresh red.global.add.u64 \t[%%%sbox+16], "
-               "1;\nsetp.eq.u32 \t%%%sfresh, %%%snew, 2;\n"
-               "@%%%sfresh red.global.add.u64 \t[%%%sbox+24], 1;\nmov.u32 \t%%%snew, 0;\n",
-               t, t, t, t, t, t, t, t, t);
+    pass_code(out, t,
+              "mov.u64 \t%%#clk, %%clock64;\nsub.s64 \t%%#clk, %%#clk, %%#begun;\n"
+              "red.global.add.u64 \t[%%#box], %%#clk;\ncvt.u64.u32 \t%%#clk, %%#v;\n"
+              "red.global.add.u64 \t[%%#box+8], %%#clk;\n");
+    pass_code(out, t,
+              "setp.ne.u32 \t%%#fresh, %%#new, 0;\n"
+              "@%%#fresh red.global.add.u64 \t[%%#box+16], 1;\n"
+              "setp.eq.u32 \t%%#fresh, %%#new, 2;\n"
+              "@%%#fresh red.global.add.u64 \t[%%#box+24], 1;\nmov.u32 \t%%#new, 0;\n");
 }
 
 void agent_vote_put(struct pass_ctx *c)

@@ -37,7 +37,7 @@ static void put_reg(const struct writing *w, uint32_t reg, unsigned lane, struct
     const struct ptx_reg *r = &w->p->f->regs[reg];
     bool plain = r->name.n && r->name.s[0] == '%' && !r->scope;
     struct str name = plain ? (struct str){ r->name.s + 1, r->name.n - 1 } : r->name;
-    buf_printf(out, "%%%s", w->t);
+    pass_code(out, w->t, "%%#");
     if (w->p->varies[reg])
         buf_printf(out, plain ? "v%u_" : "n%u_", lane);
     else
@@ -61,7 +61,7 @@ static void put_label(const struct writing *w, uint32_t label, struct buf *out)
 static void put_kept(const struct writing *w, const struct ptx_inst *branch, unsigned lane,
                      struct buf *out)
 {
-    buf_printf(out, "%%%sd%u_%u", w->t, lane, branch->index);
+    pass_code(out, w->t, "%%#d%u_%u", lane, branch->index);
 }
 
 /* a namer: the lane's registers, and the labels of this copy */
@@ -150,13 +150,13 @@ static void put_differs(struct writing *w, uint32_t guard, bool first)
 {
     for (unsigned lane = 1; lane < w->p->lanes; lane++) {
         const char *to = first && lane == 1 ? "out" : "w";
-        buf_printf(w->out, "xor.pred \t%%%s%s, ", w->t, to);
+        pass_code(w->out, w->t, "xor.pred \t%%#%s, ", to);
         put_reg(w, guard, 0, w->out);
         buf_puts(w->out, ", ");
         put_reg(w, guard, lane, w->out);
         buf_puts(w->out, ";\n");
         if (to[0] == 'w')
-            buf_printf(w->out, "or.pred \t%%%sout, %%%sout, %%%sw;\n", w->t, w->t, w->t);
+            pass_code(w->out, w->t, "or.pred \t%%#out, %%#out, %%#w;\n");
     }
 }
 
@@ -167,12 +167,12 @@ static void put_wrap(struct writing *w, const struct ptx_inst *i)
     enum ptx_type t = (enum ptx_type)i->type[ptx_rule_of(i) == ADDR_CVT ? i->ntypes - 1 : 0];
     if (!pass_motion(&w->p->flow, source, PTX_NO_INDEX, &step) || !step)
         return;
-    buf_printf(w->out, "add.s32 \t%%%sx, ", w->t);
+    pass_code(w->out, w->t, "add.s32 \t%%#x, ");
     put_reg(w, source, 0, w->out);
-    buf_printf(w->out, ", %lld;\nsetp.%s.%s32 \t%%%sw, %%%sx, ", (long long)step * (w->p->lanes - 1),
-               step > 0 ? "lt" : "gt", ptx_type_name(t)[0] == 's' ? "s" : "u", w->t, w->t);
+    pass_code(w->out, w->t, ", %lld;\nsetp.%s.%s32 \t%%#w, %%#x, ", (long long)step * (w->p->lanes - 1),
+              step > 0 ? "lt" : "gt", ptx_type_name(t)[0] == 's' ? "s" : "u");
     put_reg(w, source, 0, w->out);
-    buf_printf(w->out, ";\nor.pred \t%%%sout, %%%sout, %%%sw;\n", w->t, w->t, w->t);
+    pass_code(w->out, w->t, ";\nor.pred \t%%#out, %%#out, %%#w;\n");
 }
 
 static unsigned root_phase(const struct vector_plan *p, const struct vector_group *g, uint32_t k)
@@ -197,15 +197,15 @@ static void put_aligned(struct writing *w, const struct vector_group *g, uint32_
     bool wide = ptx_type_bits((enum ptx_type)w->p->f->regs[g->root[root]].type) == 64;
     buf_printf(w->out, wide ? "cvt.u32.u64 \t%%%sx, " : "mov.b32 \t%%%sx, ", w->t);
     put_reg(w, g->root[root], 0, w->out);
-    buf_printf(w->out, ";\nand.b32 \t%%%sx, %%%sx, %u;\nsetp.ne.u32 \t%%%sw, %%%sx, %u;\n", w->t, w->t,
-               g->align - 1, w->t, w->t, root_phase(w->p, g, root));
-    buf_printf(w->out, "or.pred \t%%%sout, %%%sout, %%%sw;\n", w->t, w->t, w->t);
+    pass_code(w->out, w->t, ";\nand.b32 \t%%#x, %%#x, %u;\nsetp.ne.u32 \t%%#w, %%#x, %u;\n",
+              g->align - 1, root_phase(w->p, g, root));
+    pass_code(w->out, w->t, "or.pred \t%%#out, %%#out, %%#w;\n");
 }
 
 static void put_checks(struct writing *w)
 {
     const struct vector_plan *p = w->p;
-    buf_printf(w->out, "setp.ne.u32 \t%%%sout, %%%stx, %%%stx;\n", w->t, w->t, w->t);
+    pass_code(w->out, w->t, "setp.ne.u32 \t%%#out, %%#tx, %%#tx;\n");
     for (uint32_t k = 0; k < p->f->ninsts; k++)
         if (p->wraps[k])
             put_wrap(w, &p->f->insts[k]);
@@ -216,7 +216,7 @@ static void put_checks(struct writing *w)
     for (uint32_t k = 0; k < p->f->ninsts; k++)
         if (p->how[k] == VECTOR_SAME && p->pure[p->f->insts[k].guard])
             put_differs(w, p->f->insts[k].guard, false);
-    buf_printf(w->out, "@%%%sout bra \t$%sslow;\n", w->t, w->t);
+    pass_code(w->out, w->t, "@%%#out bra \t$#slow;\n");
 }
 
 /* ---- groups ---- */
@@ -235,7 +235,7 @@ static void put_element(const struct writing *w, uint32_t group, int64_t at, str
 {
     const struct vector_group *g = &w->p->group[group];
     int64_t place = (at - g->access[0].at) / g->bytes;
-    buf_printf(out, "%%%se%u_%lld", w->t, group, (long long)place);
+    pass_code(out, w->t, "%%#e%u_%lld", group, (long long)place);
 }
 
 /* An element and a lane's register, one moved to the other. */
@@ -328,7 +328,7 @@ static void put_branch(struct writing *w, const struct ptx_inst *i)
 {
     if (!w->p->pure[i->guard]) {
         put_differs(w, i->guard, true);
-        buf_printf(w->out, "@%%%sout bra \t$%sslow;\n", w->t, w->t);
+        pass_code(w->out, w->t, "@%%#out bra \t$#slow;\n");
     }
     put_inst(w, i, 0, false);
 }
@@ -394,9 +394,9 @@ static void declare(const struct writing *w, struct buf *out)
             put_kept(w, &p->f->insts[k], lane, out);
             buf_puts(out, ";\n");
         }
-    buf_printf(out, ".reg .pred \t%%%sw;\n.reg .b32 \t%%%sx;\n", w->t, w->t);
+    pass_code(out, w->t, ".reg .pred \t%%#w;\n.reg .b32 \t%%#x;\n");
     for (unsigned lane = 1; lane < p->lanes; lane++)
-        buf_printf(out, ".reg .b32 \t%%%sv%utx;\n", w->t, lane);
+        pass_code(out, w->t, ".reg .b32 \t%%#v%utx;\n", lane);
 }
 
 void vector_code(struct pass_ctx *c, const struct vector_plan *p, const struct pass_virtual *other,
@@ -405,7 +405,7 @@ void vector_code(struct pass_ctx *c, const struct vector_plan *p, const struct p
     struct writing w = { .c = c, .p = p, .other = other, .t = c->tag, .out = out };
     declare(&w, decls);
     for (unsigned lane = 1; lane < p->lanes; lane++)
-        buf_printf(out, "add.u32 \t%%%sv%utx, %%%stx, %u;\n", w.t, lane, w.t, lane);
+        pass_code(out, w.t, "add.u32 \t%%#v%utx, %%#tx, %u;\n", lane, lane);
     for (uint32_t k = 0; k < p->norder; k++)
         if (p->early[p->order[k]])
             put_lanes(&w, &p->f->insts[p->order[k]], false);
