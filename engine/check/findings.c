@@ -215,9 +215,9 @@ void findings_of_analysis(const struct ana_kernel *k, const struct rules *r, str
 }
 
 /* ---- counters ---- */
-static double counted(const struct result *run, enum counter_id c)
+static double counted(const struct result *r, enum counter_id c)
 {
-    return result_counters(run)[c].valid ? result_counters(run)[c].value : 0;
+    return result_counters(r)[c].valid ? result_counters(r)[c].value : 0;
 }
 
 /* The first atomic, or access of local memory; NULL: none. */
@@ -265,9 +265,9 @@ void findings_of_maps(const struct ana_kernel *k, const struct launch_spec *l, c
 }
 
 /* Where the launch waits for local memory most; else the kernel's first instruction. */
-static struct ana_access local_place(const struct ana_kernel *k, const struct result *run)
+static struct ana_access local_place(const struct ana_kernel *k, const struct result *r)
 {
-    const struct limit_place *p = limits_place(result_limits(run), LIMIT_LOCAL, 0);
+    const struct limit_place *p = limits_place(result_limits(r), LIMIT_LOCAL, 0);
     struct ana_access a = entry_of(k);
     for (uint32_t i = 0; p && p->ptx && i < k->func->ninsts; i++)
         if (k->func->insts[i].at.line == p->ptx) {

@@ -21,11 +21,11 @@ struct listing {
     size_t n;
 };
 
-static void on_device(void *ctx, const struct dev_info *i)
+static void on_device(void *ctx, const struct dev_info *d)
 {
     struct listing *l = ctx;
     if (l->n < MOST_DEVICES)
-        l->info[l->n++] = *i;
+        l->info[l->n++] = *d;
 }
 
 static void put_devices(const struct listing *l, struct buf *out)
@@ -160,10 +160,10 @@ int cmd_devices(struct args *a)
 }
 
 /* What no benchmark shows is taken from --base, or from the shipped preset of a GPU like it. */
-static enum status calibration_base(struct args *a, const struct dev_info *i, const char **name,
+static enum status calibration_base(struct args *a, const struct dev_info *d, const char **name,
                                     struct sim_preset *base, struct diags *ds)
 {
-    *name = a->base ? a->base : preset_nearest(i->cc_major, i->cc_minor, i->l2_bytes);
+    *name = a->base ? a->base : preset_nearest(d->cc_major, d->cc_minor, d->l2_bytes);
     return *name ? preset_read(NULL, *name, base, ds) : ST_OK;
 }
 

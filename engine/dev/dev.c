@@ -150,33 +150,33 @@ static enum status open_here(const char *spec, const struct dev_env *env, struct
 
 /* What a driver does not tell (latencies, L2's rates) comes from a preset: of this GPU by its name, else
  * of its compute capability, else of its generation. What was told stays. */
-static unsigned alike(const struct dev_info *a, const struct dev_info *preset)
+static unsigned alike(const struct dev_info *a, const struct dev_info *d)
 {
-    bool named = preset->name[0] && strstr(a->name, preset->name);
-    bool major = a->cc_major == preset->cc_major;
-    return named ? 3 : major && a->cc_minor == preset->cc_minor ? 2 : major;
+    bool named = d->name[0] && strstr(a->name, d->name);
+    bool major = a->cc_major == d->cc_major;
+    return named ? 3 : major && a->cc_minor == d->cc_minor ? 2 : major;
 }
 
-static void fill_untold(struct dev_info *i, const struct dev_env *env)
+static void fill_untold(struct dev_info *d, const struct dev_env *env)
 {
     struct dev_info best = { 0 };
     unsigned most = 0;
     struct diags none = { 0 };
     const char *name =
-        i->kind == DEV_CUDA && env && env->preset && env->preset_at ? env->preset_at(env->ctx, 0) : NULL;
+        d->kind == DEV_CUDA && env && env->preset && env->preset_at ? env->preset_at(env->ctx, 0) : NULL;
     for (size_t k = 0; name; name = env->preset_at(env->ctx, ++k)) {
         struct sim_preset p;
         struct dev_info of;
         if (dev_preset(name, env, &p, &none) != ST_OK)
             continue;
         sim_preset_info(&p, &of);
-        if (alike(i, &of) > most) {
-            most = alike(i, &of);
+        if (alike(d, &of) > most) {
+            most = alike(d, &of);
             best = of;
         }
     }
     diags_free(&none);
-#define FILL(f) i->f = i->f > 0 ? i->f : best.f;
+#define FILL(f) d->f = d->f > 0 ? d->f : best.f;
     FILL(lat_l1)
     FILL(lat_l2)
     FILL(lat_dram)
@@ -185,16 +185,16 @@ static void fill_untold(struct dev_info *i, const struct dev_env *env)
     FILL(l2_shared_rate)
     FILL(l2_partial_write)
 #undef FILL
-    struct dev_sm told = i->sm;
-    if (most && !(i->sm.l1_ways > 0))
-        i->sm = best.sm;
-#define X(f) i->sm.f = told.f > 0 ? told.f : i->sm.f;
+    struct dev_sm told = d->sm;
+    if (most && !(d->sm.l1_ways > 0))
+        d->sm = best.sm;
+#define X(f) d->sm.f = told.f > 0 ? told.f : d->sm.f;
     DEV_SM(X)
 #undef X
     char bare[SPEC_BYTES];
-    enum dev_plain plain = cut_plain(i->spec, bare, sizeof bare);
+    enum dev_plain plain = cut_plain(d->spec, bare, sizeof bare);
     if (plain != DEV_PLAIN_OWN)
-        i->sm.l1_plain = plain == DEV_PLAIN_L1;
+        d->sm.l1_plain = plain == DEV_PLAIN_L1;
 }
 
 static enum status open_any(const char *spec, const struct dev_env *env, struct dev **out,
@@ -221,24 +221,24 @@ enum status dev_open(const char *spec, const struct dev_env *env, struct dev **o
 }
 
 /* ---- listing ---- */
-static void list_presets(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i),
+static void list_presets(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *d),
                          void *ctx)
 {
     struct diags none = { 0 };
     const char *name = env->preset_at ? env->preset_at(env->ctx, 0) : DEFAULT_SPEC;
     for (size_t k = 0; name; name = env->preset_at ? env->preset_at(env->ctx, ++k) : NULL) {
         struct sim_preset p;
-        struct dev_info i;
+        struct dev_info d;
         if (dev_preset(name, env, &p, &none) != ST_OK)
             continue;
-        sim_preset_info(&p, &i);
-        snprintf(i.spec, sizeof i.spec, "sim:%s", p.name);
-        fn(ctx, &i);
+        sim_preset_info(&p, &d);
+        snprintf(d.spec, sizeof d.spec, "sim:%s", p.name);
+        fn(ctx, &d);
     }
     diags_free(&none);
 }
 
-enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *i),
+enum status dev_list(const struct dev_env *env, void (*fn)(void *ctx, const struct dev_info *d),
                      void *ctx, struct diags *ds)
 {
     bool absent;
@@ -383,8 +383,8 @@ bool dev_astray(const struct dev *d)
 
 void dev_discard_outputs(struct dev *d, struct dev_data *b)
 {
-    if (d->ops->rest)
-        d->ops->rest(d, b);
+    if (d->ops->discard)
+        d->ops->discard(d, b);
 }
 
 enum status dev_read_part(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes,

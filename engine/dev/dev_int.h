@@ -33,7 +33,7 @@ struct dev_ops {
     void (*unbind)(struct dev *d, struct dev_data *b);
     enum status (*launch)(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                           struct result *out, struct diags *ds);
-    void (*rest)(struct dev *d, struct dev_data *b); /* NULL: nothing to do */
+    void (*discard)(struct dev *d, struct dev_data *b); /* NULL: nothing to do */
     enum status (*read_arg)(struct dev *d, struct dev_data *b, size_t arg, uint64_t at, void *bytes,
                             uint64_t n, struct diags *ds);
     enum status (*read_symbol)(struct dev *d, struct dev_code *c, const char *symbol, void *bytes,

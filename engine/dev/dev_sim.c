@@ -105,7 +105,7 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
             continue;
         base_free(b->state[i].kept);
         if (b->state[i].held)
-            launch_buffer_let_go(b->bound.buffers[i].of);
+            launch_buffer_drop(b->bound.buffers[i].of);
     }
     sim_left_free(&b->left);
     base_free(b->state);
@@ -114,7 +114,7 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
 }
 
 /* What has to be made again before the next launch anyway, or costs nothing to, goes. */
-static void sim_rest(struct dev *d, struct dev_data *data)
+static void sim_discard(struct dev *d, struct dev_data *data)
 {
     struct sim_dev *s = (struct sim_dev *)d;
     struct sim_data *b = (struct sim_data *)data;
@@ -300,7 +300,7 @@ static const struct dev_ops SIM_OPS = {
     .bind = sim_bind_data,
     .unbind = sim_unbind_data,
     .launch = sim_job_launch,
-    .rest = sim_rest,
+    .discard = sim_discard,
     .left = sim_left,
     .bound = sim_bound,
     .read_arg = sim_read_arg,

@@ -59,17 +59,17 @@ static struct tune_trace *trace_new(void)
 
 /* ---- the trace ---- */
 /* What decides the addresses and their order. */
-static void keep_mapping(struct options *m)
+static void keep_mapping(struct options *o)
 {
     const struct options *none = options_none();
-    struct opt_bypass *bypass = opt_bypass(m);
+    struct opt_bypass *bypass = opt_bypass(o);
     bypass->level = opt_bypass(none)->level;
     bypass->op = opt_bypass(none)->op;
     bypass->form = opt_bypass(none)->form;
     bypass->pi = opt_bypass(none)->pi;
     bypass->loads = opt_bypass(none)->loads;
-    opt_occupancy(m)->carveout = opt_occupancy(none)->carveout;
-    opt_memory(m)->readonly = opt_memory(none)->readonly;
+    opt_occupancy(o)->carveout = opt_occupancy(none)->carveout;
+    opt_memory(o)->readonly = opt_memory(none)->readonly;
 }
 
 /* Registers and shared memory of the rewritten code: a simulated device tells at once, a GPU's compiler

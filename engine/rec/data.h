@@ -45,7 +45,7 @@ bool launch_buffer_make(struct launch_buffer *b, uint64_t n, enum launch_source 
 /* ---- who needs the initial bytes: from any thread ---- */
 /* Until it lets go, nobody takes the pages. False: somebody has; it is to let go all the same. */
 bool launch_buffer_hold(const struct launch_buffer *b);
-void launch_buffer_let_go(const struct launch_buffer *b);
+void launch_buffer_drop(const struct launch_buffer *b);
 void launch_data_hold(const struct launch_data *d, bool hold); /* of all buffers; false: lets go */
 /* Who alone holds b, a device whose launch is about to change it, has its file from here on, and need
  * not keep what is in it: the bytes can be had again (those of no rule and no file go into one without a

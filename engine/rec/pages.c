@@ -46,7 +46,7 @@ bool launch_buffer_hold(const struct launch_buffer *b)
 {
     return !(__atomic_fetch_add(held_of(b), 1, __ATOMIC_ACQ_REL) & HELD_TAKEN);
 }
-void launch_buffer_let_go(const struct launch_buffer *b)
+void launch_buffer_drop(const struct launch_buffer *b)
 {
     __atomic_fetch_sub(held_of(b), 1, __ATOMIC_ACQ_REL);
 }
@@ -57,7 +57,7 @@ static void hold_all(const struct launch_buffer *v, size_t n, bool hold)
         if (hold)
             launch_buffer_hold(&v[i]);
         else
-            launch_buffer_let_go(&v[i]);
+            launch_buffer_drop(&v[i]);
 }
 
 void launch_data_hold(const struct launch_data *d, bool hold)

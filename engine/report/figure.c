@@ -208,11 +208,11 @@ void report_sweep_rates(const struct session_run *r, struct buf *out)
 
 /* ---- a search ---- */
 /* Launches timed whole: then these alone are compared. */
-static bool any_whole(const struct result *v, size_t n)
+static bool any_whole(const struct result *r, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!result_sampled(result_at(v, i)) && result_equal(result_at(v, i)) != EQUAL_NO &&
-            report_has_time(result_at(v, i)))
+        if (!result_sampled(result_at(r, i)) && result_equal(result_at(r, i)) != EQUAL_NO &&
+            report_has_time(result_at(r, i)))
             return true;
     return false;
 }

@@ -108,11 +108,10 @@ void report_newest_curve(struct session *s, struct buf *out);
 /* ---- summary.c ---- */
 struct ptx_module;
 struct run_originals;
-/* What limits each original of the session, where, what to try, what was gained over it. module: NULL where
+/* What limits each original of the session, where, what to try, what was gained over it. m: NULL where
  * the session holds no text. */
-void report_summary(struct session *s, const struct run_originals *originals,
-                    const struct ptx_module *module, const struct report_writer *w,
-                    const struct cancel *cancel, struct buf *out);
+void report_summary(struct session *s, const struct run_originals *originals, const struct ptx_module *m,
+                    const struct report_writer *w, const struct cancel *cancel, struct buf *out);
 
 /* ---- banks.c ---- */
 struct ana_kernel;

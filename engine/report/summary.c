@@ -274,11 +274,10 @@ static void put_summary(const struct page *p, const struct base *base, const str
     buf_free_checked(&b.options, p->out);
 }
 
-void report_summary(struct session *s, const struct run_originals *originals,
-                    const struct ptx_module *module, const struct report_writer *w,
-                    const struct cancel *cancel, struct buf *out)
+void report_summary(struct session *s, const struct run_originals *originals, const struct ptx_module *m,
+                    const struct report_writer *w, const struct cancel *cancel, struct buf *out)
 {
-    struct page p = { s, originals, module, w, out };
+    struct page p = { s, originals, m, w, out };
     bool any = false;
     for (size_t i = 0; i < originals->n && !cancel_asked(cancel); i++) {
         const struct session_run *r = originals->run[i];

@@ -493,15 +493,15 @@ static bool anything_gained(const struct result *original, const struct result *
 }
 
 /* After a run the words are the run's. */
-static void say_ran(struct tune_advice *v, const struct result *original, const struct result *ran)
+static void say_ran(struct tune_advice *v, const struct result *original, const struct result *r)
 {
     const struct counter *was = &result_counters(original)[COUNTER_L1_HIT_RATE],
-                         *now = &result_counters(ran)[COUNTER_L1_HIT_RATE];
+                         *now = &result_counters(r)[COUNTER_L1_HIT_RATE];
     struct buf b = { 0 };
     if (v->reason == SIZE_MAX)
         return;
     v->reason = v->reason ? v->reason : strlen(v->why);
-    buf_printf(&b, ": in the run %s", time_words((double)result_time(ran)->median).s);
+    buf_printf(&b, ": in the run %s", time_words((double)result_time(r)->median).s);
     if (!isnan(v->real_gain))
         buf_printf(&b, " instead of %s", time_words((double)result_time(original)->median).s);
     if (!isnan(v->real_gain) && was->valid && now->valid)

@@ -92,17 +92,16 @@ static enum status time_all(struct searching *s, struct tune_bench *b, const str
 }
 
 /* Timed whole where the recommendation was. */
-static enum status try_launch(struct searching *s, const struct launch_spec *launch,
+static enum status try_launch(struct searching *s, const struct launch_spec *l,
                               const struct candidates *c, struct there *original, struct there *tried)
 {
     struct tune_bench *of = s->bench, *b = NULL;
     const struct dev_info *d = dev_describe(of->subject.dev);
     struct launch_data data = { 0 };
     struct diags own = { 0 };
-    enum status st =
-        launch_data_make(launch, d->mem_bytes ? d->mem_bytes : (uint64_t)1 << 40, &data, &own);
+    enum status st = launch_data_make(l, d->mem_bytes ? d->mem_bytes : (uint64_t)1 << 40, &data, &own);
     bool made = st == ST_OK;
-    struct tune_subject subject = { of->subject.module, launch, &data, of->subject.dev, NULL };
+    struct tune_subject subject = { of->subject.module, l, &data, of->subject.dev, NULL };
     if (st == ST_OK)
         st = tune_bench_open(&subject, &of->opts, &b, &own);
     if (st == ST_OK) {

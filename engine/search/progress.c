@@ -13,13 +13,13 @@
 /* Options of what was found. */
 enum { OF_SETS = 1, OF_RANKED = OF_SETS + TUNE_SETS, OPTIONS = OF_RANKED + TUNE_RANKED + 1 };
 
-static void give(struct tune_found *f, struct options *options, struct result *results)
+static void give(struct tune_found *f, struct options *options, struct result *r)
 {
     f->options = options;
     f->set_best = options ? options + OF_SETS : NULL;
     f->ranked = options ? options + OF_RANKED : NULL;
-    f->best = results;
-    f->original = results ? results + 1 : NULL;
+    f->best = r;
+    f->original = r ? r + 1 : NULL;
 }
 
 bool tune_found_room(struct tune_found *f)

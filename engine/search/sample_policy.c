@@ -84,11 +84,11 @@ static enum status weigh(struct searching *s, struct seen_result *r)
     return st;
 }
 
-enum status search_time_whole(struct searching *s, const struct options *asked, struct result *out)
+enum status search_time_whole(struct searching *s, const struct options *o, struct result *out)
 {
     enum status st = ST_OK;
     for (size_t i = 0; i < s->nseen && st == ST_OK; i++) {
-        if (!options_equal(&s->seen[i].asked, asked))
+        if (!options_equal(&s->seen[i].asked, o))
             continue;
         st = weigh(s, &s->seen[i]);
         *out = *s->seen[i].result;

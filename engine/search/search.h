@@ -131,7 +131,7 @@ enum status search_time_leaders(struct searching *s);
  * original does not lead. */
 enum status search_make_all(struct searching *s);
 /* One that was tried, timed whole where there is time; *out is how it now stands. */
-enum status search_time_whole(struct searching *s, const struct options *asked, struct result *out);
+enum status search_time_whole(struct searching *s, const struct options *o, struct result *out);
 
 /* A candidate of the papers' methods whose predicted memory time is so many times the best's is not
  * launched. */

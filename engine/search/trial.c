@@ -291,18 +291,18 @@ enum status search_note(struct searching *s, const struct result *r, const char 
 
 /* A finished configuration: keeps it when it is the best by more than the noise. `told`: the observer
  * has it already. */
-static enum status consider(struct searching *s, const struct options *asked, const struct result *found,
+static enum status consider(struct searching *s, const struct options *o, const struct result *r,
                             const char *why, bool told, bool resumed, bool *better)
 {
-    bool won = is_best(s, found);
-    *s->last = *found;
+    bool won = is_best(s, r);
+    *s->last = *r;
     if (!told && s->ob && s->ob->point)
-        s->ob->point(s->ob->ctx, found, why);
+        s->ob->point(s->ob->ctx, r, why);
     if (won) {
-        search_take(s, found);
+        search_take(s, r);
         *better = true;
     }
-    if (!explored_add(s, found, why, won, resumed) || !remember(s, asked, found))
+    if (!explored_add(s, r, why, won, resumed) || !remember(s, o, r))
         return ST_NOMEM;
     search_tell(s);
     return ST_OK;

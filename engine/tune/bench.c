@@ -19,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct tune_run_opts tune_run_opts_default(const struct dev_info *i)
+struct tune_run_opts tune_run_opts_default(const struct dev_info *d)
 {
     /* The simulated device is deterministic: one launch says it all. */
-    bool sim = !i || i->kind == DEV_SIMULATED;
+    bool sim = !d || d->kind == DEV_SIMULATED;
     return (struct tune_run_opts){ .repeat = sim ? 1 : 5,
                                    .max_repeat = sim ? 1 : 30,
                                    .counters = true,

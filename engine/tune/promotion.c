@@ -7,30 +7,30 @@
 
 #include <string.h>
 
-/* The arguments are those of `of`, but for the maps' bytes, which are its own. */
-static bool promote(const struct launch_spec *of, uint8_t to, struct launch_spec *out)
+/* The arguments are those of `l`, but for the maps' bytes, which are its own. */
+static bool promote(const struct launch_spec *l, uint8_t to, struct launch_spec *out)
 {
-    *out = *of;
-    out->args = base_alloc((of->nargs + 1) * sizeof *out->args);
+    *out = *l;
+    out->args = base_alloc((l->nargs + 1) * sizeof *out->args);
     if (!out->args)
         return false;
-    memcpy(out->args, of->args, of->nargs * sizeof *out->args);
+    memcpy(out->args, l->args, l->nargs * sizeof *out->args);
     bool ok = true;
-    for (size_t i = 0; i < of->nargs; i++) {
+    for (size_t i = 0; i < l->nargs; i++) {
         struct arg_spec *a = &out->args[i];
         if (a->kind != ARG_TENSOR_MAP)
             continue;
         a->bytes = base_alloc(a->nbytes + 1);
         ok = ok && a->bytes;
         if (a->bytes)
-            memcpy(a->bytes, of->args[i].bytes, a->nbytes);
+            memcpy(a->bytes, l->args[i].bytes, a->nbytes);
     }
     if (ok)
         launch_promote(out, to);
     return ok;
 }
 
-static void let_go(struct launch_spec *l)
+static void promoted_free(struct launch_spec *l)
 {
     for (size_t i = 0; l->args && i < l->nargs; i++)
         if (l->args[i].kind == ARG_TENSOR_MAP)
@@ -53,7 +53,7 @@ enum status tune_promotions_make(struct tune_bench *b)
 void tune_promotions_free(struct tune_bench *b)
 {
     for (int i = 0; b->promoted && i < TUNE_PROMOTIONS; i++)
-        let_go(&b->promoted[i]);
+        promoted_free(&b->promoted[i]);
     base_free(b->promoted);
     b->promoted = NULL;
 }

@@ -233,7 +233,7 @@ static enum status original_hostile(struct tune_prover *p, struct str text, stru
     return st == ST_OK && !p->unproven[0] ? further_sets(p) : st;
 }
 
-enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *spec,
+enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *l,
                              const struct launch_data *data, const struct tune_text *original,
                              enum tune_level level, const struct cancel *cancel,
                              struct tune_prover **out, struct diags *ds)
@@ -243,17 +243,17 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
         return ST_NOMEM;
     *p = (struct tune_prover){ .dev = dev,
                                .path = path,
-                               .kernel = str_of(spec->kernel),
-                               .launch = spec,
+                               .kernel = str_of(l->kernel),
+                               .launch = l,
                                .level = level,
                                .cancel = cancel,
                                .run = *original->run,
                                .uniform = true };
-    p->set[0].spec = *spec;
+    p->set[0].spec = *l;
     p->set[0].use = data;
     p->set[0].usable = true;
     enum status st = (p->ran = result_new()) ? ST_OK : ST_NOMEM;
-    if (st == ST_OK && launch_has_sums(spec) && !(p->sums = sim_sums_new()))
+    if (st == ST_OK && launch_has_sums(l) && !(p->sums = sim_sums_new()))
         st = ST_NOMEM;
     if (st == ST_OK && level == TUNE_FULL && !(p->sides = sim_sides_new()))
         st = ST_NOMEM;

@@ -24,9 +24,9 @@ struct tune_text {
     const struct dev_run *run;
 };
 struct tune_prover;
-/* dev: simulated, of this process; `data` of `launch` is bound to it. All borrowed until
+/* dev: simulated, of this process; `data` of `l` is bound to it. All borrowed until
  * tune_prover_close. ST_REFUSED: dev cannot. */
-enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *launch,
+enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *l,
                              const struct launch_data *data, const struct tune_text *original,
                              enum tune_level level, const struct cancel *cancel,
                              struct tune_prover **out, struct diags *ds);

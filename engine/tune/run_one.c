@@ -19,11 +19,11 @@ static enum status put_notes(struct tune_bench *b, struct result *out, struct bu
     return st;
 }
 
-enum status tune_run_one(struct tune_bench *b, const struct options *asked, struct result *out,
+enum status tune_run_one(struct tune_bench *b, const struct options *o, struct result *out,
                          struct diags *ds)
 {
     struct diags own = { 0 };
-    struct options chosen = *asked;
+    struct options chosen = *o;
     struct buf said = { 0 };
     struct tune_votes voted = { -1, -1 };
     *out = result_empty();

@@ -36,11 +36,11 @@ static const struct result *end_or_point(const struct tune_sweep *s, size_t i)
 }
 
 /* Time of the inserted code at threshold `pi` over the code without it. */
-static double overhead(const struct tune_sweep *s, size_t pi, const struct result *plain)
+static double overhead(const struct tune_sweep *s, size_t pi, const struct result *r)
 {
     for (size_t i = 0; is_pi(s) && i < s->npoints; i++)
         if (place(s, i) == pi)
-            return gain_of(result_at(s->points, i), plain);
+            return gain_of(result_at(s->points, i), r);
     return NAN;
 }
 

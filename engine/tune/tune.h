@@ -53,7 +53,7 @@ struct tune_run_opts {
     /* of launches that nobody observes, the original's at opening among them; NULL: none */
     const struct cancel *cancel;
 };
-struct tune_run_opts tune_run_opts_default(const struct dev_info *i);
+struct tune_run_opts tune_run_opts_default(const struct dev_info *d);
 
 /* A bench holds the original's outputs and the code shapes loaded so far. */
 struct tune_bench;

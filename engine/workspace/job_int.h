@@ -90,6 +90,7 @@ struct job_state { /* the engine thread's own */
     char *kernel;
     char *refusal;
     char *what;
+    enum job_kind doing;
     char *trying;
     char *device;
     char *session_wanted;

@@ -110,6 +110,7 @@ static struct snap *snap_make(struct job_engine *e)
     p->options = &s->options;
     p->self = e->env.self;
     p->busy = st->busy;
+    p->doing = (uint8_t)st->doing;
     p->worked = st->worked;
     p->unsettled = st->wants_facts || st->wants_cost;
     p->done = st->done;

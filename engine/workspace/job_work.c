@@ -590,13 +590,32 @@ static enum status launch(struct job_engine *e, const struct queued *q, const st
                                   : do_tune(e, q, done, ds);
 }
 
+static const char *name_of(enum job_kind k)
+{
+    static const char *const names[] = {
+        [JOB_OPEN] = "open",        [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device",
+        [JOB_OPTIONS] = "rewrite",  [JOB_LAUNCH] = "launch",  [JOB_LAUNCH_GUESS] = "guess",
+        [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write",    [JOB_RUN] = "run",
+        [JOB_SWEEP] = "sweep",      [JOB_TUNE] = "tune",      [JOB_RESUME] = "resume",
+        [JOB_NOTE] = "note",        [JOB_DELETE] = "delete",  [JOB_UNDELETE] = "undelete",
+        [JOB_SAVE] = "save",        [JOB_REPORT] = "report"
+    };
+    return names[k];
+}
+
+static void begin(struct job_state *st, enum job_kind k)
+{
+    st->doing = k;
+    job_text(&st->what, name_of(k));
+}
+
 static enum status do_resume(struct job_engine *e, const struct queued *q, struct diags *ds)
 {
     struct queued again = { 0 };
     struct measure_done done = { 0 };
     enum status s = job_resume(e, q->number, &again, &done, ds);
     if (s == ST_OK) {
-        job_text(&e->state.what, again.kind == JOB_SWEEP ? "sweep" : "tune");
+        begin(&e->state, again.kind);
         s = launch(e, &again, &done, ds);
     }
     base_free(again.text);
@@ -629,19 +648,6 @@ static enum status work(struct job_engine *e, const struct queued *q, struct dia
     return ST_OK;
 }
 
-static const char *name_of(enum job_kind k)
-{
-    static const char *const names[] = {
-        [JOB_OPEN] = "open",        [JOB_KERNEL] = "analyse", [JOB_DEVICE] = "device",
-        [JOB_OPTIONS] = "rewrite",  [JOB_LAUNCH] = "launch",  [JOB_LAUNCH_GUESS] = "guess",
-        [JOB_LAUNCH_SAVE] = "save", [JOB_WRITE] = "write",    [JOB_RUN] = "run",
-        [JOB_SWEEP] = "sweep",      [JOB_TUNE] = "tune",      [JOB_RESUME] = "resume",
-        [JOB_NOTE] = "note",        [JOB_DELETE] = "delete",  [JOB_UNDELETE] = "undelete",
-        [JOB_SAVE] = "save",        [JOB_REPORT] = "report"
-    };
-    return names[k];
-}
-
 void job_work(struct job_engine *e, const struct queued *q)
 {
     struct job_state *st = &e->state;
@@ -651,7 +657,7 @@ void job_work(struct job_engine *e, const struct queued *q)
     st->rate = 0;
     st->finished = 0;
     st->started_ns = base_now_ns();
-    job_text(&st->what, name_of(q->kind));
+    begin(st, q->kind);
     job_publish(e);
     enum status s = work(e, q, &ds);
     if (st->session)

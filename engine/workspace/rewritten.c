@@ -20,11 +20,11 @@ static const struct {
     { "tma-promotion", "l2Promotion of cuTensorMapEncodeTiled" },
 };
 
-void workspace_say_launch(const struct launch_spec *spec, const struct options *o,
+void workspace_say_launch(const struct launch_spec *l, const struct options *o,
                           const struct pass_output *code, struct diags *ds)
 {
-    if (spec && (!dim3u_same(spec->grid, code->grid) || !dim3u_same(spec->block, code->block) ||
-                 spec->shared != code->shared))
+    if (l && (!dim3u_same(l->grid, code->grid) || !dim3u_same(l->block, code->block) ||
+              l->shared != code->shared))
         diag_add(
             ds, DIAG_NOTE, "launch", NULL, NO_SPAN,
             "launch the kernel with grid %ux%ux%u, block %ux%ux%u and %u bytes of dynamic shared memory",

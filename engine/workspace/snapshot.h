@@ -49,7 +49,8 @@ struct job_snapshot {
     const char *self; /* this program, for what runs in a process of its own; NULL: not known */
     bool busy;
     const char *what;
-    double done; /* 0..1 */
+    uint8_t doing; /* the same as enum job_kind; where `what` is there */
+    double done;   /* 0..1 */
     int64_t started_ns;
     double rate; /* points per second */
     const char *session_path;

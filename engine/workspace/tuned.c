@@ -55,14 +55,14 @@ static bool has_kernel(const struct tuned_kernels *t, size_t from, const char *k
     return false;
 }
 
-static enum status rewrite(struct tuned_kernel *k, const struct launch_spec *spec, struct diags *ds)
+static enum status rewrite(struct tuned_kernel *k, const struct launch_spec *l, struct diags *ds)
 {
     struct buf text = { 0 };
     struct pass_input in = { .module = k->module,
                              .kernel = str_of(k->kernel),
                              .options = k->options,
                              .dev = &k->dev,
-                             .launch = spec };
+                             .launch = l };
     enum status st = pass_apply(&in, &k->code, ds);
     if (st != ST_OK)
         return st;

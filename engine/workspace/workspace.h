@@ -79,18 +79,17 @@ char *launch_beside(const char *ptx);
 size_t launch_pick(const struct launch_file *f, const char *name);
 
 /* ---- rewritten code as files (rewritten.c) ---- */
-/* Notes: another grid, block or shared memory than spec's (NULL: not known), what to zero, what only a
+/* Notes: another grid, block or shared memory than l's (NULL: not known), what to zero, what only a
  * launch can set. */
-void workspace_say_launch(const struct launch_spec *spec, const struct options *o,
+void workspace_say_launch(const struct launch_spec *l, const struct options *o,
                           const struct pass_output *code, struct diags *ds);
 /* FILE.tuned.ptx for FILE.ptx; owned; NULL: out of memory. */
 char *workspace_tuned_name(const char *ptx);
 /* The text for use without the engine. */
 enum status workspace_code_write(const char *path, const struct pass_output *code, struct diags *ds);
-/* The launch description beside the PTX file of that name: spec's, as the code wants it. Says where. */
-enum status workspace_launch_write(const char *ptx, const struct launch_spec *spec,
-                                   const struct options *o, const struct pass_output *code,
-                                   struct diags *ds);
+/* The launch description beside the PTX file of that name: l's, as the code wants it. Says where. */
+enum status workspace_launch_write(const char *ptx, const struct launch_spec *l, const struct options *o,
+                                   const struct pass_output *code, struct diags *ds);
 /* May -o write `path`? A new or empty file, one that gpulocw wrote (by its format key or mark),
  * /dev/null, /dev/stdout, /dev/stderr, /dev/fd/N and the terminal: yes. ST_USAGE with a diagnostic:
  * another file, a link that leads to another folder, a pipe or device, and not `force`. */

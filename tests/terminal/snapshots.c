@@ -19,6 +19,7 @@
 #include "engine/rec/opt_bypass.h"
 #include "engine/search/advice.h"
 #include "engine/session/launch_file.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 
 #include <math.h>
@@ -381,6 +382,7 @@ struct job_snapshot *snapshot_make(enum snapshot_kind kind)
     if (kind == SNAP_SWEEPING) {
         s->busy = true;
         s->what = "sweep";
+        s->doing = JOB_SWEEP;
         s->done = 0.53;
         s->rate = 4.5;
     }

@@ -22,6 +22,8 @@ python3 tests/tool/functions.py
 python3 tests/tool/op_decisions.py
 python3 tests/tool/fixpoints.py
 python3 tests/tool/printed_json.py | tail -1
+python3 tests/tool/one_name.py
+echo "templates of PTX whose parts have no name: $(grep -rhcE '%%%s' --include=*.c engine/rewrites engine/pass | awk '{ n += $1 } END { print n }') lines"
 echo "lines of .c, .h and .def of engine and tui: $(cat $files $(git ls-files 'engine/*.def' 'tui/*.def') | wc -l)"
 echo "lines over 110 columns: $(cat $files $(git ls-files 'tests/*.[ch]' | grep -v heldout) | LC_ALL=C.UTF-8 grep -cE '^.{111,}')"
 echo "longest header: $(wc -l $(git ls-files 'engine/*.h' 'tui/*.h') | grep -v total | sort -rn | head -1 | awk '{ print $1 " lines (" $2 ")" }')"

@@ -79,7 +79,7 @@ static void taken_pages(void **state)
         assert_true(launch_buffer_hold(b));
         assert_true(launch_buffer_hold(b));
         assert_int_equal(launch_buffer_take(b), -1); /* somebody else needs them */
-        launch_buffer_let_go(b);
+        launch_buffer_drop(b);
         int file = launch_buffer_take(b);
         uint8_t *mine = base_pages_copy(b->n, file);
         assert_true(file > 0);

@@ -11,6 +11,7 @@
 #include "engine/search/found.h"
 #include "engine/search/live.h"
 #include "engine/search/tuner.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tests/terminal/stage.h"
 #include "tui/app/app.h"
@@ -136,6 +137,7 @@ static void table_of_a_search(void **state)
     s.live.best = &s.trail[1]; /* the original is known whole, the best from a sample alone */
     s.t.snap->busy = true;
     s.t.snap->what = "tune";
+    s.t.snap->doing = JOB_TUNE;
     stage_frame(&s.t);
     assert_true(stage_shows(&s.t, "best  20.0 µs simulated, sampled"));
     assert_false(stage_shows(&s.t, "vs the original"));

@@ -372,6 +372,7 @@ static void search_watched(void **state)
     t.snap->search = &live;
     t.snap->busy = true;
     t.snap->what = "tune";
+    t.snap->doing = JOB_TUNE;
     stage_frame(&t);
     assert_true(stage_shows(&t, "fastest so far"));
     assert_true(stage_shows(&t, "best  80.0 µs simulated, whole  2.00x vs the original"));

@@ -65,16 +65,25 @@ bool app_knob_set(struct app *a, size_t i, struct str text)
 }
 
 /* The engine's word for what it does, as the screen says it. */
-const char *app_word(const char *what)
+const char *app_word(const struct job_snapshot *s)
 {
-    return what && !strcmp(what, "tune") ? "search" : what ? what : "work";
+    return s->what && s->doing == JOB_TUNE ? "search" : s->what ? s->what : "work";
+}
+
+bool app_doing(const struct job_snapshot *s, unsigned kind)
+{
+    return s->busy && s->what && s->doing == kind;
 }
 
 /* Runs take long and their points are worth a question; opening or rewriting is not. */
+bool app_measured(const struct job_snapshot *s)
+{
+    return app_doing(s, JOB_RUN) || app_doing(s, JOB_SWEEP) || app_doing(s, JOB_TUNE);
+}
+
 bool app_measuring(const struct app *a)
 {
-    const char *w = a->snap->busy && a->snap->what ? a->snap->what : "";
-    return !strcmp(w, "sweep") || !strcmp(w, "tune") || !strcmp(w, "run");
+    return app_measured(a->snap);
 }
 
 /* Posts a run, a sweep or a search; says when it has to wait or cannot be. */
@@ -90,7 +99,7 @@ void app_launch(struct app *a, const struct job *j)
     }
     if (app_measuring(a))
         app_notice(a, DIAG_NOTE, "the %s starts when the %s has finished; %s", names[j->kind],
-                   app_word(a->snap->what), view_keys(a, "{cancel} stops both"));
+                   app_word(a->snap), view_keys(a, "{cancel} stops both"));
     a->engine.post(a->engine.ctx, j);
 }
 

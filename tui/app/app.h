@@ -187,8 +187,11 @@ void app_notice(struct app *a, enum diag_level level, const char *fmt, ...) BASE
 void app_notice_diags(struct app *a, struct diags *ds);
 /* Is a run, a sweep or a search under way? */
 bool app_measuring(const struct app *a);
+bool app_measured(const struct job_snapshot *s); /* was one, then? */
+/* Is it this (enum job_kind) that is under way? */
+bool app_doing(const struct job_snapshot *s, unsigned kind);
 /* The engine's word for a job as the screen says it: "tune" is a search. */
-const char *app_word(const char *what);
+const char *app_word(const struct job_snapshot *s);
 void app_focus(struct app *a, enum panel_id p);
 /* The options changed by the user: kept for undo and sent to the engine for a preview. */
 void app_options_set(struct app *a, const struct options *o);

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-static void let_go(struct work *w)
+static void work_unref(struct work *w)
 {
     if (atomic_fetch_sub(&w->owners, 1) == 1) {
         if (w->clear)
@@ -18,7 +18,7 @@ static void *thread(void *arg)
     bool ok = w->run(w);
     w->own.release(w->own.ctx, w->snap);
     atomic_store(&w->state, ok ? WORK_READY : WORK_FAILED);
-    let_go(w);
+    work_unref(w);
     return NULL;
 }
 
@@ -53,6 +53,6 @@ void work_drop(struct work **w)
     if (!*w)
         return;
     atomic_store(&(*w)->cancel.asked, true);
-    let_go(*w);
+    work_unref(*w);
     *w = NULL;
 }

@@ -7,6 +7,7 @@
 #include "engine/rec/knobs.h"
 #include "engine/search/tuner.h"
 #include "engine/search/live.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "engine/workspace/workspace.h"
 #include "tui/app/app.h"
@@ -74,7 +75,7 @@ bool write_best(struct app *a, const char *path)
 {
     const struct tune_live *l = a->snap->search;
     const struct options *none = options_none();
-    bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
+    bool searching = app_doing(a->snap, JOB_TUNE);
     if (!searching || !l || !a->snap->module || options_equal(&l->options, none) ||
         !(gain_of(l->original, l->best) > 1 + ADVICE_LEAST))
         return false;

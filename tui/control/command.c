@@ -220,7 +220,7 @@ static unsigned cmd_write(struct app *a, char *args)
     }
     if (app_measuring(a))
         app_notice(a, DIAG_NOTE, "queued: written when the %s has ended; {cancel} ends it now",
-                   app_word(a->snap->what));
+                   app_word(a->snap));
     app_post(a, JOB_WRITE, args, 0);
     return UI_REDRAW;
 }

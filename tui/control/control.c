@@ -232,7 +232,7 @@ static unsigned quit(struct app *a)
         a->leaving = true;
         app_notice(a, DIAG_WARNING,
                    "%s is running: {quit} again quits (results are saved), {cancel} stops it",
-                   app_word(a->snap->what));
+                   app_word(a->snap));
         return UI_REDRAW;
     }
     if (a->snap->session_unsaved && a->snap->nruns && !a->leaving) {
@@ -251,7 +251,7 @@ static unsigned close_top(struct app *a)
     if (a->overlay != OVERLAY_NONE && (a->overlay != OVERLAY_PICKER || a->snap->module)) {
         close_overlay(a);
     } else if (app_measuring(a)) {
-        app_notice(a, DIAG_NOTE, "the %s is still running: %s", app_word(a->snap->what),
+        app_notice(a, DIAG_NOTE, "the %s is still running: %s", app_word(a->snap),
                    view_keys(a, "{cancel} stops it"));
     } else {
         *a->notice = '\0';

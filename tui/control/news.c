@@ -1,6 +1,7 @@
 /* What is new in a snapshot, in one line above the key bar: notice.h. */
 #include "engine/search/found.h"
 #include "engine/session/run.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/notice.h"
 #include "tui/app/results/run_line.h"
@@ -48,15 +49,6 @@ static bool says_verdict(const struct app *a, const struct job_message *m)
     return same;
 }
 
-static bool measuring(const struct job_snapshot *s)
-{
-    static const char *const kinds[] = { "run", "sweep", "tune" };
-    for (size_t i = 0; s->busy && s->what && i < ARRAY_LEN(kinds); i++)
-        if (!strcmp(s->what, kinds[i]))
-            return true;
-    return false;
-}
-
 /* A run that has just ended well is told in one line; what was said of an earlier one goes. Between its
  * end and this snapshot the engine may have begun something else. */
 static bool says_run(struct app *a, const struct job_snapshot *old)
@@ -64,8 +56,8 @@ static bool says_run(struct app *a, const struct job_snapshot *old)
     const struct job_snapshot *s = a->snap;
     size_t last = app_last_run(a, -1);
     struct buf line = { 0 };
-    a->run_untold |= measuring(old) || (s->nruns > old->nruns && s->module == old->module);
-    if (!a->run_untold || measuring(s))
+    a->run_untold |= app_measured(old) || (s->nruns > old->nruns && s->module == old->module);
+    if (!a->run_untold || app_measured(s))
         return false;
     a->run_untold = false;
     size_t after = last == SIZE_MAX ? 0 : last + 1;

@@ -5,6 +5,7 @@
 #include "engine/search/live.h"
 #include "engine/session/launch_file.h"
 #include "engine/session/lesson.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/base/text.h"
@@ -191,12 +192,12 @@ static void put_progress(struct app *a, struct row *r, int w, int says)
 {
     const struct job_snapshot *n = a->snap;
     static const char *const spin[] = { "⠋", "⠙", "⠸", "⠴", "⠦", "⠇" };
-    const struct tune_live *l = n->what && !strcmp(n->what, "tune") ? n->search : NULL;
+    const struct tune_live *l = app_doing(n, JOB_TUNE) ? n->search : NULL;
     int64_t age = a->now_ns - n->started_ns;
     double done = n->done;
     *r = (struct row){ .arena = a->frame };
     row_put(r, ROLE_NOTE, " %s ", spin[(a->now_ns / 250000000) % 6]);
-    row_put(r, ROLE_VALUE, "%.60s ", app_word(n->what));
+    row_put(r, ROLE_VALUE, "%.60s ", app_word(n));
     if (l && l->budget && says >= SAYS_COUNT)
         row_put(r, ROLE_VALUE, "%u of %u launches ", l->launches, l->budget);
     if (done > 0 && says >= SAYS_BAR)

@@ -4,6 +4,7 @@
 #include "engine/search/advice.h"
 #include "engine/session/baseline.h"
 #include "engine/session/run.h"
+#include "engine/workspace/job.h"
 #include "engine/workspace/snapshot.h"
 #include "tui/app/app.h"
 #include "tui/app/post.h"
@@ -202,12 +203,12 @@ static void advice_update(struct app *a, unsigned w, unsigned h)
     struct page *p = &a->page[PANEL_ADVICE];
     (void)h;
     page_clear(p);
-    bool searching = a->snap->busy && a->snap->what && !strcmp(a->snap->what, "tune");
+    bool searching = app_doing(a->snap, JOB_TUNE);
     if (searching)
         search_table(a, p, w - 1);
     if (app_measuring(a) && a->snap->nadvice)
         page_say(a, p, ROLE_WARN, 1, w - 1, "The %s runs: what follows is from before it.",
-                 app_word(a->snap->what));
+                 app_word(a->snap));
     bool better = put_summary(a, w);
     put_last_verdict(a, w);
     put_all(a, w, better);

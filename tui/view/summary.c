@@ -111,10 +111,10 @@ static void put_bars(struct app *a, const struct limits *l, unsigned most, unsig
 }
 
 /* Why nothing is known yet. */
-static const char *no_limits(struct app *a, const struct result *ran)
+static const char *no_limits(struct app *a, const struct result *r)
 {
     const struct job_snapshot *s = a->snap;
-    if (ran)
+    if (r)
         return "not told: this device does not count where the time goes; a simulated one does";
     if (!s->spec)
         return "not known yet: there is no launch description";

@@ -492,6 +492,9 @@ static void load_into(struct eval *e, struct eval_frame *f, const struct ptx_ins
         v = symexpr_load(P(e), rb, site, addr, (int)elem, bits < rb ? bits : rb, sign);
     eval_write(e, f, i, d, v, sign);
 }
+/* How an access is: bits. */
+enum { READS = 1, WRITES = 2, AT_ONCE = 4, PREFETCHES = 8 };
+
 static void record(struct eval *e, struct eval_frame *f, const struct ptx_inst *i,
                    const struct ptx_operand *o, unsigned space, unsigned bytes, unsigned flags)
 {
@@ -507,10 +510,10 @@ static void record(struct eval *e, struct eval_frame *f, const struct ptx_inst *
                                .guard = eval_guard(e, f, i),
                                .space = (uint8_t)space,
                                .bytes = (uint8_t)(bytes > 255 ? 255 : bytes),
-                               .load = flags & 1,
-                               .store = flags & 2,
-                               .atomic = flags & 4,
-                               .prefetch = flags & 8 };
+                               .load = flags & READS,
+                               .store = flags & WRITES,
+                               .atomic = flags & AT_ONCE,
+                               .prefetch = flags & PREFETCHES };
 }
 static bool tracked_space(unsigned s)
 {
@@ -527,7 +530,7 @@ static void do_load(struct eval *e, struct eval_frame *f, const struct ptx_inst 
     const struct ptx_symbol *s = address_base(addr, &off);
     unsigned space = ptx_is(i, IS_READ_ONLY) ? PTX_SPACE_GLOBAL : i->space;
     if (tracked_space(space) && !(s && s->space == PTX_SPACE_PARAM))
-        record(e, f, i, &i->opnds[1], space, access_bytes(i), 1);
+        record(e, f, i, &i->opnds[1], space, access_bytes(i), READS);
     const struct ptx_operand *d = &i->opnds[0];
     if (d->kind == OPND_VEC)
         for (unsigned k = 0; k < d->nelem; k++)
@@ -540,7 +543,7 @@ static void do_store(struct eval *e, struct eval_frame *f, const struct ptx_inst
     const struct ptx_operand *o = &i->opnds[0];
     if (i->space != PTX_SPACE_PARAM) {
         if (tracked_space(i->space))
-            record(e, f, i, o, i->space, access_bytes(i), 2);
+            record(e, f, i, o, i->space, access_bytes(i), WRITES);
         return;
     }
     uint32_t first, n;
@@ -562,7 +565,7 @@ static void do_atomic(struct eval *e, struct eval_frame *f, const struct ptx_ins
     bool has_dest = i->nopnds && i->opnds[0].kind != OPND_ADDR && i->opnds[0].kind != OPND_MULTI;
     unsigned at = has_dest ? 1 : 0;
     if (i->nopnds > at && tracked_space(i->space))
-        record(e, f, i, &i->opnds[at], i->space, access_bytes(i), 4 | 2);
+        record(e, f, i, &i->opnds[at], i->space, access_bytes(i), AT_ONCE | WRITES);
     if (has_dest) {
         struct symexpr_site *site = site_of(e, f, i, NULL);
         if (!site)
@@ -577,10 +580,10 @@ static void record_copy(struct eval *e, struct eval_frame *f, const struct ptx_i
     if (!bulk_parts(i, &b))
         return;
     record(e, f, i, b.global, ANA_SPACE_COPY, 0,
-           b.kind == BULK_LOAD       ? 1
-           : b.kind == BULK_STORE    ? 2
-           : b.kind == BULK_PREFETCH ? 8
-                                     : 4 | 2);
+           b.kind == BULK_LOAD       ? READS
+           : b.kind == BULK_STORE    ? WRITES
+           : b.kind == BULK_PREFETCH ? PREFETCHES
+                                     : AT_ONCE | WRITES);
     struct eval_access *a = &e->access[before];
     if (e->naccess == before)
         return;
@@ -595,10 +598,10 @@ static void record_copy(struct eval *e, struct eval_frame *f, const struct ptx_i
 static void do_async(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
 {
     if (ptx_is(i, IS_THREAD_COPY) && i->nopnds >= 3 && i->opnds[2].kind == OPND_IMM) {
-        record(e, f, i, &i->opnds[1], PTX_SPACE_GLOBAL, (unsigned)i->opnds[2].imm, 1);
+        record(e, f, i, &i->opnds[1], PTX_SPACE_GLOBAL, (unsigned)i->opnds[2].imm, READS);
         if (e->naccess)
             e->access[e->naccess - 1].sized = i->nopnds > 3 && i->opnds[3].kind == OPND_REG;
-        record(e, f, i, &i->opnds[0], PTX_SPACE_SHARED, (unsigned)i->opnds[2].imm, 2);
+        record(e, f, i, &i->opnds[0], PTX_SPACE_SHARED, (unsigned)i->opnds[2].imm, WRITES);
     } else {
         record_copy(e, f, i);
     }
@@ -692,7 +695,7 @@ static void record_rows(struct eval *e, struct eval_frame *f, const struct ptx_i
     const struct ptx_operand *rows = &i->opnds[store], *values = &i->opnds[!store];
     unsigned givers = 8 * (values->kind == OPND_VEC ? values->nelem : 1);
     uint32_t before = e->naccess;
-    record(e, f, i, rows, i->space, 16, store ? 2 : 1);
+    record(e, f, i, rows, i->space, 16, store ? WRITES : READS);
     if (givers >= 32 || e->naccess == before)
         return;
     const struct symexpr *gives = symexpr_op2(P(e), AXO_ULT, sreg_value(e, 32, PTX_SREG_LANEID, -1),
@@ -728,7 +731,7 @@ void eval_inst(struct eval *e, struct eval_frame *f, const struct ptx_inst *i)
         if (ptx_is(i, IS_BULK))
             record_copy(e, f, i);
         else if (i->nopnds && i->opnds[0].kind == OPND_ADDR)
-            record(e, f, i, &i->opnds[0], i->space, 1, 8);
+            record(e, f, i, &i->opnds[0], i->space, 1, PREFETCHES);
         return;
     case EFFECT_ASYNC_COPY: do_async(e, f, i); return;
     case EFFECT_CALL: /* eval.c follows it */

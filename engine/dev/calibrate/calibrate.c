@@ -67,35 +67,35 @@ static void find_classes(struct calibration *k)
 /* ---- all of it ---- */
 
 /* The fields that the driver tells. */
-static void take_info(struct calibration *k, const struct dev_info *i)
+static void take_info(struct calibration *k, const struct dev_info *d)
 {
     struct sim_preset *p = k->p;
     const struct {
         int64_t *to;
         uint64_t value;
-    } told[] = { { &p->cc_major, (uint64_t)i->cc_major },
-                 { &p->cc_minor, (uint64_t)i->cc_minor },
-                 { &p->sms, i->sms },
-                 { &p->max_warps, i->max_warps_per_sm },
-                 { &p->max_ctas, i->max_ctas_per_sm },
-                 { &p->max_threads_per_block, i->max_threads_per_block },
-                 { &p->regs_per_sm, i->regs_per_sm },
-                 { &p->shared_max, i->shared_per_sm },
-                 { &p->shared_block_max, i->shared_per_block_optin },
-                 { &p->l2_bytes, i->l2_bytes },
-                 { &p->mem_bytes, i->mem_bytes } };
+    } told[] = { { &p->cc_major, (uint64_t)d->cc_major },
+                 { &p->cc_minor, (uint64_t)d->cc_minor },
+                 { &p->sms, d->sms },
+                 { &p->max_warps, d->max_warps_per_sm },
+                 { &p->max_ctas, d->max_ctas_per_sm },
+                 { &p->max_threads_per_block, d->max_threads_per_block },
+                 { &p->regs_per_sm, d->regs_per_sm },
+                 { &p->shared_max, d->shared_per_sm },
+                 { &p->shared_block_max, d->shared_per_block_optin },
+                 { &p->l2_bytes, d->l2_bytes },
+                 { &p->mem_bytes, d->mem_bytes } };
     for (size_t n = 0; n < ARRAY_LEN(told); n++) {
         if (!told[n].value && n > 1)
             continue;
         *told[n].to = (int64_t)told[n].value;
         calibrate_note(k, told[n].to, CALIBRATE_DRIVER, 0);
     }
-    p->clock_mhz = i->clock_khz / 1000.0;
-    k->clock_hz = i->clock_khz * 1000.0;
+    p->clock_mhz = d->clock_khz / 1000.0;
+    k->clock_hz = d->clock_khz * 1000.0;
     calibrate_note(k, &p->clock_mhz, CALIBRATE_DRIVER, 0);
-    if (!(i->bw_dram > 0))
+    if (!(d->bw_dram > 0))
         return;
-    p->dram_gbps = i->bw_dram / 1e9;
+    p->dram_gbps = d->bw_dram / 1e9;
     calibrate_note(k, &p->dram_gbps, CALIBRATE_DRIVER, 0);
 }
 

@@ -105,9 +105,9 @@ enum status dev_cuda_list(void (*fn)(void *ctx, const struct dev_info *i), void 
     return st;
 }
 
-static void count_one(void *ctx, const struct dev_info *i)
+static void count_one(void *ctx, const struct dev_info *d)
 {
-    (void)i;
+    (void)d;
     ++*(int *)ctx;
 }
 

@@ -175,7 +175,7 @@ struct dev *dev_pool_first(struct dev_pool *p)
     return d;
 }
 
-static void let_go(struct member *m)
+static void member_unbind(struct member *m)
 {
     if (m->data && !m->lent)
         dev_unbind(m->dev, m->data);
@@ -189,7 +189,7 @@ static void *close_member(void *ctx)
     struct member *m = ctx;
     if (m->threaded)
         pthread_join(m->thread, NULL);
-    let_go(m);
+    member_unbind(m);
     dev_close(m->dev);
     base_free(m->spec);
     diags_free(&m->ds);
@@ -225,7 +225,7 @@ void dev_pool_forget(struct dev_pool *p, const struct launch_data *data)
     for (size_t i = 0; p && i < p->n; i++) {
         struct member *m = &p->members[i];
         if (m->data && m->data->data == data)
-            let_go(m);
+            member_unbind(m);
     }
 }
 
@@ -237,7 +237,7 @@ void dev_pool_lend(struct dev_pool *p, const struct dev *d, struct dev_data *bou
         struct member *m = &p->members[i];
         if (m->state == MEMBER_OPENING || m->dev != d)
             continue;
-        let_go(m);
+        member_unbind(m);
         m->data = bound;
         m->lent = true;
     }
@@ -462,7 +462,7 @@ static enum status bind_data(struct member *m, const struct launch_data *data, s
 {
     if (m->data && m->data->data == data)
         return ST_OK;
-    let_go(m);
+    member_unbind(m);
     struct dev_data *bound = NULL;
     enum status st = dev_bind(m->dev, data, &bound, ds);
     m->data = st == ST_OK ? bound : NULL;

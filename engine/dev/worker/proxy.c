@@ -494,7 +494,7 @@ static void rest_pages(const struct launch_buffer *v, size_t n)
         int file = launch_buffer_take(&v[i]);
         if (file > 0)
             close(file);
-        launch_buffer_let_go(&v[i]);
+        launch_buffer_drop(&v[i]);
     }
 }
 

@@ -145,8 +145,8 @@ void wire_put_members(struct buf *b, struct members m, const void *record);
 void wire_get_members(struct wire_in *w, struct members m, void *record);
 void wire_put_diags(struct buf *b, const struct diags *ds);
 void wire_get_diags(struct wire_in *w, struct diags *ds);
-void wire_put_info(struct buf *b, const struct dev_info *i);
-void wire_get_info(struct wire_in *w, struct dev_info *i);
+void wire_put_info(struct buf *b, const struct dev_info *d);
+void wire_get_info(struct wire_in *w, struct dev_info *d);
 void wire_put_preset(struct buf *b, const struct sim_preset *p);
 void wire_get_preset(struct wire_in *w,
                      struct sim_preset *p); /* fields that are missing: as their architecture has them */

@@ -169,15 +169,15 @@ void wire_get_diags(struct wire_in *w, struct diags *ds)
 }
 
 /* ---- devices ---- */
-void wire_put_info(struct buf *b, const struct dev_info *i)
+void wire_put_info(struct buf *b, const struct dev_info *d)
 {
-    put_record(b, "device", record_members("device"), i);
+    put_record(b, "device", record_members("device"), d);
 }
 
-void wire_get_info(struct wire_in *w, struct dev_info *i)
+void wire_get_info(struct wire_in *w, struct dev_info *d)
 {
-    *i = (struct dev_info){ .kind = DEV_SIMULATED };
-    get_record(w, "device", record_members("device"), i);
+    *d = (struct dev_info){ .kind = DEV_SIMULATED };
+    get_record(w, "device", record_members("device"), d);
 }
 
 ROWS(, wire_resources, ROW(BIND(dev_resources, regs), "registers"),

@@ -280,11 +280,11 @@ static void see_one(char *spec, size_t size)
         snprintf(spec, size, CUDA_SPEC "0");
 }
 
-static void list_one(void *ctx, const struct dev_info *i)
+static void list_one(void *ctx, const struct dev_info *d)
 {
     struct buf *b = ctx;
     size_t item = wire_open(b, WIRE_ITEM);
-    wire_put_info(b, i);
+    wire_put_info(b, d);
     wire_close(b, item);
 }
 

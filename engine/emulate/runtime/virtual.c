@@ -93,7 +93,7 @@ cudaError_t virtual_create(size_t n, struct physical **out)
     return cudaSuccess;
 }
 
-static void let_go(struct physical *h)
+static void physical_drop(struct physical *h)
 {
     if (h->held || h->mapped)
         return;
@@ -110,7 +110,7 @@ cudaError_t virtual_release(struct physical *h)
         return e;
     if (--h->held == 0)
         handle_drop(h);
-    let_go(h);
+    physical_drop(h);
     return cudaSuccess;
 }
 
@@ -159,7 +159,7 @@ cudaError_t virtual_unmap(uint64_t addr, size_t n)
         if (m->access)
             block_release(&m->b);
         m->of->mapped--;
-        let_go(m->of);
+        physical_drop(m->of);
     }
     mapped_drop(from, to);
     return cudaSuccess;
