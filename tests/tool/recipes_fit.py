@@ -1,5 +1,5 @@
-"""Each change of docs/internals/recipes still fits: the lines that it keeps or removes stand in its file, in a row.
-`make recipes` applies them, builds and runs. Prints TAP lines."""
+"""Each change of docs/internals/recipes still fits: the lines that it keeps or removes stand in its file, in a row,
+and it touches no more files than it did (new ones apart). `make recipes` applies them, builds and runs. Prints TAP lines."""
 import glob, sys
 
 diffs = ''.join(open(p, encoding='utf-8').read() for p in sorted(glob.glob('docs/internals/recipes/*.patch'))).split('\n')
@@ -24,6 +24,11 @@ for line in diffs + ['@@']:
         path = None if line == '--- /dev/null' else line[6:]
     elif line and not line.startswith(('+++ ', '@@')):
         hunk.append(line)
+TOUCHED = {'pass': 4, 'counter': 2, 'modifier': 2}      # files that are there
+for name, most in TOUCHED.items():
+    files = open('docs/internals/recipes/%s.patch' % name, encoding='utf-8').read().count('\n--- a/') + 1
+    if files > most:
+        bad.append('%s.patch touches %d files, not %d' % (name, files, most))
 ok = not bad and n > 0
 print('%s 1 - the changes of docs/internals/recipes fit the files they change: %d' % ('ok' if ok else 'not ok', n))
 print(''.join('#   %s\n' % b for b in bad), end='')
