@@ -285,9 +285,14 @@ static void ask_ptxas(const struct dev *d, struct sim_compiled *out, const struc
 enum status dev_load_source(struct dev *d, const struct dev_source *s, struct dev_code **out,
                             struct diags *ds)
 {
-    *out = NULL;
     d->astray = false;
-    return d->ops->load(d, s, out, ds);
+    *out = base_alloc(d->ops->code_bytes);
+    enum status st = *out ? d->ops->load(d, *out, s, ds) : ST_NOMEM;
+    if (st != ST_OK) {
+        dev_unload(d, *out);
+        *out = NULL;
+    }
+    return st;
 }
 
 enum status dev_load_marked(struct dev *d, const char *path, struct str text,
@@ -304,8 +309,9 @@ enum status dev_load_marked(struct dev *d, const char *path, struct str text,
 
 void dev_unload(struct dev *d, struct dev_code *c)
 {
-    if (c)
+    if (c && d->ops->unload)
         d->ops->unload(d, c);
+    base_free(c);
 }
 
 struct dev_resources dev_code_resources(const struct dev_code *c)
@@ -316,15 +322,24 @@ struct dev_resources dev_code_resources(const struct dev_code *c)
 enum status dev_bind(struct dev *d, const struct launch_data *data, struct dev_data **out,
                      struct diags *ds)
 {
-    *out = NULL;
     d->astray = false;
-    return d->ops->bind(d, data, out, ds);
+    *out = base_alloc(d->ops->data_bytes);
+    if (!*out)
+        return ST_NOMEM;
+    (*out)->data = data;
+    enum status st = d->ops->bind(d, *out, ds);
+    if (st != ST_OK) {
+        dev_unbind(d, *out);
+        *out = NULL;
+    }
+    return st;
 }
 
 void dev_unbind(struct dev *d, struct dev_data *b)
 {
     if (b)
         d->ops->unbind(d, b);
+    base_free(b);
 }
 
 enum status dev_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,

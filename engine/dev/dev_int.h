@@ -25,11 +25,12 @@ struct dev_source {
 };
 struct dev_ops {
     void (*close)(struct dev *d);
-    enum status (*load)(struct dev *d, const struct dev_source *s, struct dev_code **out,
-                        struct diags *ds);
-    void (*unload)(struct dev *d, struct dev_code *c);
-    enum status (*bind)(struct dev *d, const struct launch_data *data, struct dev_data **out,
-                        struct diags *ds);
+    /* what its code and its data begin with: dev makes them, zeroed, and frees them. What could not be
+     * loaded or bound is unloaded or unbound as it was left. */
+    size_t code_bytes, data_bytes;
+    enum status (*load)(struct dev *d, struct dev_code *c, const struct dev_source *s, struct diags *ds);
+    void (*unload)(struct dev *d, struct dev_code *c); /* NULL: it holds nothing */
+    enum status (*bind)(struct dev *d, struct dev_data *b, struct diags *ds); /* b->data is set */
     void (*unbind)(struct dev *d, struct dev_data *b);
     enum status (*launch)(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                           struct result *out, struct diags *ds);

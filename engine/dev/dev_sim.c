@@ -27,7 +27,6 @@ static void sim_unload_code(struct dev *d, struct dev_code *code)
     if (c->prog)
         sim_unload(c->prog);
     ptx_free(c->module);
-    base_free(c);
 }
 
 /* Remembers every module variable's bytes as loaded (relocations included). */
@@ -52,9 +51,11 @@ static enum status remember_vars(struct sim_dev *d, struct sim_code *c)
     return ST_OK;
 }
 
-static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct dev_source *s,
-                             struct diags *ds)
+static enum status sim_load_code(struct dev *dev, struct dev_code *code, const struct dev_source *s,
+                                 struct diags *ds)
 {
+    struct sim_dev *d = (struct sim_dev *)dev;
+    struct sim_code *c = (struct sim_code *)code;
     enum status st = ptx_parse(s->path, s->text, &c->module, ds);
     if (st == ST_OK)
         st = dev_find_kernel(c->module, s, &c->func, ds);
@@ -79,20 +80,6 @@ static enum status code_fill(struct sim_dev *d, struct sim_code *c, const struct
     return remember_vars(d, c);
 }
 
-static enum status sim_load_code(struct dev *d, const struct dev_source *s, struct dev_code **out,
-                                 struct diags *ds)
-{
-    struct sim_code *c = base_alloc(sizeof *c);
-    if (!c)
-        return ST_NOMEM;
-    enum status st = code_fill((struct sim_dev *)d, c, s, ds);
-    if (st == ST_OK)
-        *out = &c->base;
-    else
-        sim_unload_code(d, &c->base);
-    return st;
-}
-
 /* ---- data ---- */
 static void sim_unbind_data(struct dev *d, struct dev_data *data)
 {
@@ -110,7 +97,6 @@ static void sim_unbind_data(struct dev *d, struct dev_data *data)
     sim_left_free(&b->left);
     base_free(b->state);
     dev_bound_free(&b->bound);
-    base_free(b);
 }
 
 /* What has to be made again before the next launch anyway, or costs nothing to, goes. */
@@ -213,26 +199,13 @@ static enum status place_buffers(struct sim_dev *s, struct sim_data *b, struct d
     return ST_OK;
 }
 
-static enum status sim_bind_data(struct dev *d, const struct launch_data *data, struct dev_data **out,
-                                 struct diags *ds)
+static enum status sim_bind_data(struct dev *d, struct dev_data *data, struct diags *ds)
 {
     struct sim_dev *s = (struct sim_dev *)d;
-    struct sim_data *b = base_alloc(sizeof *b);
-    if (!b)
-        return ST_NOMEM;
-    b->base.data = data;
+    struct sim_data *b = (struct sim_data *)data;
     b->serial = ++s->serial;
-    enum status st = dev_bound_init(&b->bound, data, ds);
-    if (st != ST_OK) {
-        base_free(b);
-        return st;
-    }
-    st = place_buffers(s, b, ds);
-    if (st == ST_OK)
-        *out = &b->base;
-    else
-        sim_unbind_data(d, &b->base);
-    return st;
+    enum status st = dev_bound_init(&b->bound, data->data, ds);
+    return st == ST_OK ? place_buffers(s, b, ds) : st;
 }
 
 static enum status sim_read_arg(struct dev *d, struct dev_data *data, size_t arg, uint64_t at,
@@ -295,6 +268,8 @@ static const struct dev_bound *sim_bound(const struct dev_data *data)
 
 static const struct dev_ops SIM_OPS = {
     .close = sim_close,
+    .code_bytes = sizeof(struct sim_code),
+    .data_bytes = sizeof(struct sim_data),
     .load = sim_load_code,
     .unload = sim_unload_code,
     .bind = sim_bind_data,

@@ -248,9 +248,11 @@ static bool wants_cooperative(const struct ptx_module *m, const struct ptx_func 
     return found;
 }
 
-static enum status code_fill(struct cuda_dev *d, struct cuda_code *c, const struct dev_source *s,
-                             struct diags *ds)
+enum status cuda_load(struct dev *dev, struct dev_code *code, const struct dev_source *s,
+                      struct diags *ds)
 {
+    struct cuda_dev *d = (struct cuda_dev *)dev;
+    struct cuda_code *c = (struct cuda_code *)code;
     enum status st = module_find(d, s, &c->module, ds);
     if (st == ST_OK)
         st = dev_find_kernel(c->module->ptx, s, &c->func, ds);
@@ -266,23 +268,4 @@ static enum status code_fill(struct cuda_dev *d, struct cuda_code *c, const stru
                                     attribute(d, c->fn, DRV_FUNC_LOCAL_BYTES),
                                     attribute(d, c->fn, DRV_FUNC_MAX_THREADS), .regs_from = "driver" };
     return st;
-}
-
-enum status cuda_load(struct dev *d, const struct dev_source *s, struct dev_code **out, struct diags *ds)
-{
-    struct cuda_code *c = base_alloc(sizeof *c);
-    if (!c)
-        return ST_NOMEM;
-    enum status st = code_fill((struct cuda_dev *)d, c, s, ds);
-    if (st == ST_OK)
-        *out = &c->base;
-    else
-        base_free(c);
-    return st;
-}
-
-void cuda_unload(struct dev *d, struct dev_code *c)
-{
-    (void)d; /* the module stays in the cache */
-    base_free(c);
 }

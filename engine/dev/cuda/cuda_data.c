@@ -76,30 +76,16 @@ void cuda_unbind(struct dev *dev, struct dev_data *data)
             d->modules[i]->data = NULL;
     BASE_FREE(b->ref, b->buffers);
     dev_bound_free(&b->bound);
-    base_free(b);
 }
 
-enum status cuda_bind(struct dev *dev, const struct launch_data *data, struct dev_data **out,
-                      struct diags *ds)
+enum status cuda_bind(struct dev *dev, struct dev_data *data, struct diags *ds)
 {
     struct cuda_dev *d = (struct cuda_dev *)dev;
-    struct cuda_data *b = base_alloc(sizeof *b);
-    if (!b)
-        return ST_NOMEM;
-    b->base.data = data;
-    enum status st = dev_bound_init(&b->bound, data, ds);
-    if (st != ST_OK) {
-        base_free(b);
-        return st;
-    }
-    st = allocate(d, b, ds);
+    struct cuda_data *b = (struct cuda_data *)data;
+    enum status st = dev_bound_init(&b->bound, data->data, ds);
     if (st == ST_OK)
-        st = upload(d, b, ds);
-    if (st == ST_OK)
-        *out = &b->base;
-    else
-        cuda_unbind(dev, &b->base);
-    return st;
+        st = allocate(d, b, ds);
+    return st == ST_OK ? upload(d, b, ds) : st;
 }
 
 /* ---- parameters ---- */

@@ -141,9 +141,8 @@ enum status cuda_check(struct cuda_dev *d, drv_result e, const char *what, struc
 /* A buffer with n bytes of data, guard zones around it. */
 enum status cuda_alloc(struct cuda_dev *d, uint64_t n, const char *what, drv_ptr *out, struct diags *ds);
 
-enum status cuda_load(struct dev *d, const struct dev_source *s, struct dev_code **out,
-                      struct diags *ds);
-void cuda_unload(struct dev *d, struct dev_code *c);
+/* The module stays in the cache when the code is unloaded. */
+enum status cuda_load(struct dev *d, struct dev_code *c, const struct dev_source *s, struct diags *ds);
 void cuda_modules_free(struct cuda_dev *d);
 enum status cuda_function(struct cuda_dev *d, struct cuda_module *m, struct str name, drv_function *out,
                           struct diags *ds);
@@ -161,8 +160,7 @@ enum status cuda_link(struct cuda_dev *d, const struct ptx_module *m, const stru
 /* After a failed load: what would have been needed, as a hint of the last diagnostic. */
 void cuda_link_hint(const struct ptx_module *m, struct diags *ds);
 
-enum status cuda_bind(struct dev *d, const struct launch_data *data, struct dev_data **out,
-                      struct diags *ds);
+enum status cuda_bind(struct dev *d, struct dev_data *b, struct diags *ds);
 void cuda_unbind(struct dev *d, struct dev_data *b);
 enum status cuda_baseline(struct cuda_job *j);
 /* Live copies as the baseline says, then knobs. all: every buffer; else those the kernel modifies. */

@@ -175,8 +175,9 @@ static enum status cuda_read_symbol(struct dev *dev, struct dev_code *code, cons
 
 static const struct dev_ops CUDA_OPS = {
     .close = cuda_close,
+    .code_bytes = sizeof(struct cuda_code),
+    .data_bytes = sizeof(struct cuda_data),
     .load = cuda_load,
-    .unload = cuda_unload,
     .bind = cuda_bind,
     .unbind = cuda_unbind,
     .launch = cuda_launch,

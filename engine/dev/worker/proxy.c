@@ -359,13 +359,6 @@ static enum status send_code(struct proxy_dev *p, struct proxy_code *c, struct d
     return st;
 }
 
-static void code_free(struct proxy_code *c)
-{
-    BASE_FREE(c->path, c->text, c->kernel);
-    text_marks_free(&c->marks);
-    base_free(c);
-}
-
 static void tell(struct proxy_dev *p, enum wire_type type, const char *what, uint32_t id)
 {
     buf_clear(&p->out);
@@ -380,7 +373,8 @@ static void proxy_unload(struct dev *d, struct dev_code *code)
     struct proxy_code *c = (struct proxy_code *)code;
     if (p->up && c->epoch == p->epoch)
         tell(p, WIRE_UNLOAD, "code", c->id);
-    code_free(c);
+    BASE_FREE(c->path, c->text, c->kernel);
+    text_marks_free(&c->marks);
 }
 
 static char *copy_of(struct str s)
@@ -391,13 +385,11 @@ static char *copy_of(struct str s)
     return p;
 }
 
-static enum status proxy_load(struct dev *d, const struct dev_source *s, struct dev_code **out,
+static enum status proxy_load(struct dev *d, struct dev_code *code, const struct dev_source *s,
                               struct diags *ds)
 {
     struct proxy_dev *p = (struct proxy_dev *)d;
-    struct proxy_code *c = base_alloc(sizeof *c);
-    if (!c)
-        return ST_NOMEM;
+    struct proxy_code *c = (struct proxy_code *)code;
     c->id = p->next_code++;
     c->maxnreg = (uint32_t)s->maxnreg;
     c->path = base_strdup(s->path);
@@ -406,12 +398,7 @@ static enum status proxy_load(struct dev *d, const struct dev_source *s, struct 
     c->ntext = s->text.n;
     c->compiled = s->compiled;
     bool have = c->text && c->kernel && (!s->marks || text_marks_copy(s->marks, &c->marks));
-    enum status st = have ? send_code(p, c, ds) : ST_NOMEM;
-    if (st == ST_OK)
-        *out = &c->base;
-    else
-        code_free(c);
-    return st;
+    return have ? send_code(p, c, ds) : ST_NOMEM;
 }
 
 /* ---- data ---- */
@@ -483,7 +470,6 @@ static void proxy_unbind(struct dev *d, struct dev_data *data)
     struct proxy_data *b = (struct proxy_data *)data;
     if (p->up && b->epoch == p->epoch)
         tell(p, WIRE_UNBIND, "data", b->id);
-    base_free(b);
 }
 
 /* What the worker makes for itself, and what a file still has, needs no memory here. */
@@ -498,25 +484,17 @@ static void rest_pages(const struct launch_buffer *v, size_t n)
     }
 }
 
-static enum status proxy_bind(struct dev *d, const struct launch_data *data, struct dev_data **out,
-                              struct diags *ds)
+static enum status proxy_bind(struct dev *d, struct dev_data *bound, struct diags *ds)
 {
     struct proxy_dev *p = (struct proxy_dev *)d;
-    struct proxy_data *b = base_alloc(sizeof *b);
-    if (!b)
-        return ST_NOMEM;
-    b->base.data = data;
+    struct proxy_data *b = (struct proxy_data *)bound;
+    const struct launch_data *data = bound->data;
     b->id = p->next_data++;
     p->most = data->total_bytes > p->most ? data->total_bytes : p->most;
     rest_pages(data->buffers, data->spec->nargs);
     for (size_t k = 0; data->before && k < data->spec->nbefore; k++)
         rest_pages(data->before[k], data->spec->before[k].nargs);
-    enum status st = send_data(p, b, ds);
-    if (st == ST_OK)
-        *out = &b->base;
-    else
-        base_free(b);
-    return st;
+    return send_data(p, b, ds);
 }
 
 /* ---- launch ---- */
@@ -707,6 +685,8 @@ static void proxy_close(struct dev *d)
 
 static const struct dev_ops PROXY_OPS = {
     .close = proxy_close,
+    .code_bytes = sizeof(struct proxy_code),
+    .data_bytes = sizeof(struct proxy_data),
     .load = proxy_load,
     .unload = proxy_unload,
     .bind = proxy_bind,
