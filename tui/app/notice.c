@@ -1,6 +1,7 @@
 /* notice: see notice.h. */
 #include "tui/app/notice.h"
 
+#include "engine/base/name.h"
 #include "tui/app/app.h"
 #include "tui/app/page.h"
 
@@ -38,12 +39,6 @@ void app_notice(struct app *a, enum diag_level level, const char *fmt, ...)
         remember(a, level);
 }
 
-const char *notice_file(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 void app_notice_diags(struct app *a, struct diags *ds)
 {
     const struct diag *pick = NULL;
@@ -53,7 +48,7 @@ void app_notice_diags(struct app *a, struct diags *ds)
     if (pick && pick->file && pick->at.line)
         app_notice(a, pick->level, "%s:%u:%u: %s", pick->file, pick->at.line, pick->at.col, pick->msg);
     else if (pick)
-        app_notice(a, pick->level, "%s%s%s%s%s", pick->file ? notice_file(pick->file) : "",
+        app_notice(a, pick->level, "%s%s%s%s%s", pick->file ? base_file_name(pick->file) : "",
                    pick->file ? ": " : "", pick->msg, pick->hint ? ": " : "",
                    pick->hint ? pick->hint : "");
     diags_free(ds);

@@ -7,5 +7,3 @@ struct app;
 
 /* The line stays for some seconds, an error for longer. */
 void notice_until(struct app *a, enum diag_level level);
-/* A path's last part, as the line names files. */
-const char *notice_file(const char *path);

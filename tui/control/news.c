@@ -1,4 +1,5 @@
 /* What is new in a snapshot, in one line above the key bar: notice.h. */
+#include "engine/base/name.h"
 #include "engine/search/found.h"
 #include "engine/session/run.h"
 #include "engine/workspace/job.h"
@@ -16,10 +17,10 @@ static void announce(struct app *a, const struct job_message *m)
 {
     const char *text = m->text ? m->text : "";
     if (m->file && m->at.line)
-        snprintf(a->notice, sizeof a->notice, "%s:%u:%u: %s", notice_file(m->file), m->at.line,
+        snprintf(a->notice, sizeof a->notice, "%s:%u:%u: %s", base_file_name(m->file), m->at.line,
                  m->at.col, text);
     else
-        snprintf(a->notice, sizeof a->notice, "%s%s%s", m->file ? notice_file(m->file) : "",
+        snprintf(a->notice, sizeof a->notice, "%s%s%s", m->file ? base_file_name(m->file) : "",
                  m->file ? ": " : "", text);
     notice_until(a, m->level);
 }

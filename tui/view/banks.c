@@ -9,11 +9,6 @@
 
 #include <math.h>
 
-bool view_banks_known(const struct ana_access *x)
-{
-    return x->space == PTX_SPACE_SHARED && x->exact.valid && x->exact.banks.lanes;
-}
-
 static enum role role_of(const struct ana_access *x)
 {
     double extra = x->exact.bank_conflicts;

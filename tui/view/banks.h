@@ -8,8 +8,6 @@ struct app;
 struct page;
 struct row;
 
-/* An access to shared memory whose banks were counted. */
-bool view_banks_known(const struct ana_access *x);
 /* Passes of its worst request, in `cols` columns. */
 void view_banks_metric(struct row *r, const struct ana_access *x, unsigned cols);
 /* The words that this request asks of each bank, and what another layout leaves. */

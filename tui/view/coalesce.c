@@ -21,7 +21,7 @@
 
 static bool listed(const struct ana_access *x)
 {
-    return (x->space == PTX_SPACE_GLOBAL && !x->prefetch) || view_banks_known(x);
+    return (x->space == PTX_SPACE_GLOBAL && !x->prefetch) || ana_banks_counted(x);
 }
 
 #define WITH_EXPECTED 60
@@ -98,11 +98,11 @@ static void put_access(struct app *a, long item, unsigned w, const struct traffi
         const struct ana_access *x = &k->access[item - 1];
         row_right(&r, ROLE_DIM, 6, "%u", x->at.line);
         row_put(&r, ROLE_TEXT, " ");
-        if (view_banks_known(x))
+        if (ana_banks_counted(x))
             view_banks_metric(&r, x, w >= WITH_EXPECTED ? 39 : 30);
         else
             put_metric(&r, &x->coalesce, &x->exact, w);
-        if (w >= WITH_TRAFFIC && view_banks_known(x))
+        if (w >= WITH_TRAFFIC && ana_banks_counted(x))
             row_put(&r, ROLE_DIM, "%17s", "shared memory");
         else if (w >= WITH_TRAFFIC)
             put_traffic(&r, t, x);
@@ -114,7 +114,7 @@ static void put_access(struct app *a, long item, unsigned w, const struct traffi
         row_put(&r, ROLE_SYMBOL, "%s", x->array ? x->array : "?");
         if (w >= 100)
             row_pad(&r, r.width < FULL_NAME ? FULL_NAME : r.width);
-        if (!view_banks_known(x))
+        if (!ana_banks_counted(x))
             put_shape(&r, &x->coalesce, w);
         if (w >= 100)
             row_put(&r, ROLE_DIM, "  %s", x->address ? x->address : "");
@@ -431,7 +431,7 @@ static void chart(struct app *a, long item, unsigned w, unsigned h)
         page_blank(a, p);
     if (x && x->address)
         put_address(a, p, w, x->address);
-    if (x && view_banks_known(x)) {
+    if (x && ana_banks_counted(x)) {
         view_banks_chart(a, p, x, w, h);
         return;
     }
