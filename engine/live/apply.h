@@ -1,6 +1,5 @@
 /* apply: a program of somebody's run with tuned kernels in place of its own. */
-#ifndef GPULOCW_LIVE_APPLY_H
-#define GPULOCW_LIVE_APPLY_H
+#pragma once
 
 #include "engine/dev/inject/record.h"
 #include "engine/live/live.h"
@@ -87,5 +86,3 @@ struct live_spread {
     uint64_t max;    /* ns */
 };
 bool live_spread(struct live_times *t, struct live_spread *out);
-
-#endif

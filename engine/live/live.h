@@ -1,7 +1,6 @@
 /* live: a program of somebody's, run unchanged with a small library injected by the CUDA driver
  * (CUDA_INJECTION64_PATH), and what that library saw. */
-#ifndef GPULOCW_LIVE_LIVE_H
-#define GPULOCW_LIVE_LIVE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -119,5 +118,3 @@ bool live_wanted(const struct live_want *w, const char *name);
 /* The same with a capture: files in want->folder, and s->v[].files. */
 enum status live_capture_run(char *const *argv, const struct live_want *w, struct live_survey *s,
                              struct diags *ds);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to live. */
-#ifndef GPULOCW_LIVE_LIVE_INT_H
-#define GPULOCW_LIVE_LIVE_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -58,5 +57,3 @@ enum status live_takes(struct live_survey *s, const struct live_want *w, const s
                        const char *record, struct diags *ds);
 /* One more kernel at the end of the survey; the name is copied, all else is 0. NULL: out of memory. */
 struct live_kernel *live_survey_add(struct live_survey *s, struct str name, uint64_t image);
-
-#endif

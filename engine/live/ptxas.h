@@ -1,7 +1,6 @@
 /* ptxas: what a program compiles by calling ptxas (XLA does) is kept, since it loads the machine code
  * alone. */
-#ifndef GPULOCW_LIVE_PTXAS_H
-#define GPULOCW_LIVE_PTXAS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -11,5 +10,3 @@
 enum status live_ptxas_put(const char *folder, char **made, struct diags *ds);
 /* The value of PATH with that folder first; owned; NULL: out of memory. */
 char *live_ptxas_path(const char *made);
-
-#endif

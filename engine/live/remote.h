@@ -1,8 +1,7 @@
 /* remote: a command of gpulocw on another machine, through a worker's launcher ("ssh host gpulocw
  * worker"): its words, files and program go over standard input, in frames of the worker protocol;
  * messages and exit status come back as they are, output too, or with files in frames. */
-#ifndef GPULOCW_LIVE_REMOTE_H
-#define GPULOCW_LIVE_REMOTE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -44,5 +43,3 @@ enum status remote_out_start(struct remote_out **out, struct diags *ds);
 /* Sends the files in the folder (NULL: none) and the exit status; standard output is as before. Frees
  * `out`, which may be NULL. ST_IO: a file cannot be read, or the other end is gone. */
 enum status remote_out_end(struct remote_out *out, const char *folder, int exit, struct diags *ds);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to live: answers to what the injected library asks while the program runs. */
-#ifndef GPULOCW_LIVE_SERVE_H
-#define GPULOCW_LIVE_SERVE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -22,5 +21,3 @@ void serve_stop(struct serve *s);
 /* NULL: the code of that kernel was not asked for, or has no PTX. */
 const struct serve_code *serve_code_of(const struct serve *s, const char *name, uint64_t image);
 void serve_free(struct serve *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* One captured launch, as the injected library wrote it down or as emulation saw it, and what is made of
  * it. */
-#ifndef GPULOCW_LIVE_TAKE_H
-#define GPULOCW_LIVE_TAKE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -120,5 +119,3 @@ enum status live_shapes_write(struct live_survey *s, const struct live_want *w, 
 /* Trims and writes a launch of a kernel of m, and adds what came of it to its kernel in s. */
 enum status live_take_add(struct live_survey *s, const struct live_want *w, const struct take *t,
                           const struct ptx_module *m, struct diags *ds);
-
-#endif

@@ -1,6 +1,5 @@
 /* claim: the papers' statements, tried on what the experiments came to when they were last recorded. */
-#ifndef GPULOCW_PAPER_CLAIM_H
-#define GPULOCW_PAPER_CLAIM_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -47,5 +46,3 @@ enum claim_result claim_try(const char *test, const struct records *r, struct bu
 void claims_text(struct buf *out);
 void claims_json(struct buf *out);
 void claims_md(struct buf *out);
-
-#endif

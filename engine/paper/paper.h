@@ -1,8 +1,7 @@
 /* paper: the figures and tables of the five papers as experiments. Each is a row of paper.def, run by
  * one of a few runners on simulated devices; ours stand beside the figures that the paper's text gives.
  * Times are simulated; hit rates and costs that a model gives, and energy, are labelled modelled. */
-#ifndef GPULOCW_PAPER_PAPER_H
-#define GPULOCW_PAPER_PAPER_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -149,5 +148,3 @@ void paper_text(const struct paper_result *r, unsigned width, bool utf8, struct 
 void paper_json(const struct paper_result *r, struct buf *out);
 void paper_md(const struct paper_result *r, struct buf *out);
 void paper_svg(const struct paper_result *r, struct buf *out);
-
-#endif

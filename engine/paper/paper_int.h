@@ -1,6 +1,5 @@
 /* Private to paper: tables, and a cell: one application on one platform. */
-#ifndef GPULOCW_PAPER_INT_H
-#define GPULOCW_PAPER_INT_H
+#pragma once
 
 #include "engine/paper/paper.h"
 #include "engine/workspace/args.h"
@@ -96,5 +95,3 @@ void paper_run_distances(struct paper_cell *c);
 void paper_run_lines(struct paper_cell *c);
 void paper_run_softcache(struct paper_cell *c);
 void paper_run_votes(struct paper_cell *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* change: why one result is faster, or slower, than another: in figures of both. */
-#ifndef GPULOCW_REC_CHANGE_H
-#define GPULOCW_REC_CHANGE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -9,5 +8,3 @@ struct result;
 /* What changed from `was` to `is`, of one kernel on one device, the cause first: registers, what an SM
  * holds, traffic, and the limit whose time changed most with its line. Nothing where neither tells. */
 void change_words(const struct result *was, const struct result *is, struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* counter_ids: every counter by its name in code. */
-#ifndef GPULOCW_REC_COUNTER_IDS_H
-#define GPULOCW_REC_COUNTER_IDS_H
+#pragma once
 
 #include "engine/rec/counters.h"
 
@@ -12,5 +11,3 @@ enum counter_id {
 #undef X
 /* From here on documents have every counter, also those that are 0. */
 #define COUNTER_WRITTEN COUNTER_SHARED_PASSES
-
-#endif

@@ -1,6 +1,5 @@
 /* counters: where a number comes from, counters, and the times of a launch. */
-#ifndef GPULOCW_REC_COUNTERS_H
-#define GPULOCW_REC_COUNTERS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -79,5 +78,3 @@ void timing_finish(struct timing *t);                  /* median, min, max from 
 /* Where the median of further samples would lie, 99 of 100 times: from the order of the samples, so that
  * single slow launches do not widen it. Up to thirteen samples, or none kept: least and greatest. */
 void timing_band(const struct timing *t, int64_t *low, int64_t *high);
-
-#endif

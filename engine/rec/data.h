@@ -1,6 +1,5 @@
 /* data: the initial data of a launch, and who needs them. Part of rec.h, which includes it. */
-#ifndef GPULOCW_REC_DATA_H
-#define GPULOCW_REC_DATA_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -78,5 +77,3 @@ void launch_view_free(struct launch_view *v);
 /* inside the buffer; from any thread. NULL: as launch_buffer_bytes */
 uint8_t *launch_view_at(struct launch_view *v, uint64_t at, uint64_t n);
 uint8_t *launch_view_whole(struct launch_view *v); /* NULL: only parts can be had */
-
-#endif

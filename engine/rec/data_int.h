@@ -1,6 +1,5 @@
 /* Between data.c, which makes initial data, and pages.c, which knows whose their pages are. */
-#ifndef GPULOCW_REC_DATA_INT_H
-#define GPULOCW_REC_DATA_INT_H
+#pragma once
 
 #include "engine/rec/launch_arg.h"
 
@@ -13,5 +12,3 @@ bool data_in_parts(enum init_kind k);
 /* b's bytes were read from byte `at` of a file: from now on they can be again. */
 enum status data_know_file(struct launch_buffer *b, const char *path, uint64_t at);
 void data_forget(struct launch_buffer *b); /* how they can be made, and what was made again */
-
-#endif

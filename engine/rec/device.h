@@ -1,6 +1,5 @@
 /* device: what is known of a device. */
-#ifndef GPULOCW_REC_DEVICE_H
-#define GPULOCW_REC_DEVICE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -207,5 +206,3 @@ struct dev_bounds {
 #define DEV_REGS_LEAST 24u
 uint32_t dev_regs_allowed(const struct dev_info *d, const struct dev_bounds *b);
 const char *dev_limit_name(enum dev_limit limit); /* "shared memory" */
-
-#endif

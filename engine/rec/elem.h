@@ -1,6 +1,5 @@
 /* elem: three dimensions, and the element types of buffers and scalars. */
-#ifndef GPULOCW_REC_ELEM_H
-#define GPULOCW_REC_ELEM_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -54,5 +53,3 @@ void elem_store(enum elem e, double v, uint8_t *out);
 double elem_load(const uint8_t *p, enum elem e);
 /* The 64-bit pattern of a number; what 64 bits do not hold becomes the nearest that they do. */
 uint64_t elem_whole(double d);
-
-#endif

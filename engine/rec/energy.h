@@ -1,6 +1,5 @@
 /* energy: what one launch takes. */
-#ifndef GPULOCW_REC_ENERGY_H
-#define GPULOCW_REC_ENERGY_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -20,5 +19,3 @@ static inline bool energy_asked(const struct energy *e)
 }
 /* Nanojoules from stated energies of each access (energy.def); NaN: a counter is missing. */
 double energy_modelled(const struct result *r);
-
-#endif

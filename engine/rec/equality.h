@@ -1,6 +1,5 @@
 /* equality: how outputs compare with the original's. */
-#ifndef GPULOCW_REC_EQUALITY_H
-#define GPULOCW_REC_EQUALITY_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -17,5 +16,3 @@ static inline bool equality_known(enum equality e)
  * (dev_run.keep_outputs); none. A simulated device of this process does as asked where no value decides what is
  * executed; else, and elsewhere, all are made. result.part says which it was. */
 enum dev_outputs { DEV_OUTPUTS_ALL, DEV_OUTPUTS_SOME, DEV_OUTPUTS_NONE };
-
-#endif

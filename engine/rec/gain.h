@@ -1,7 +1,6 @@
 /* gain: what a time rests on, and how much longer one takes than another. Nobody else divides one time by
  * another (tests/tool/gains.py). */
-#ifndef GPULOCW_REC_GAIN_H
-#define GPULOCW_REC_GAIN_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -34,5 +33,3 @@ struct gain_words {
     char s[16];
 };
 struct gain_words gain_words(double gain); /* "1.37x"; NaN: "n/a" */
-
-#endif

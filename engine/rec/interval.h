@@ -1,6 +1,5 @@
 /* interval: how far a simulated or modelled time may be from a GPU's, in numbers. */
-#ifndef GPULOCW_REC_INTERVAL_H
-#define GPULOCW_REC_INTERVAL_H
+#pragma once
 
 #include "engine/rec/counters.h"
 
@@ -21,5 +20,3 @@ struct interval interval_of_gain(const struct dev_info *d, const struct options 
 /* `before`, then "22.1 µs to 30.4 µs in 80 of 100 cases", of nanoseconds; nothing where it is not known.
  */
 void interval_words(const char *before, struct interval i, struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* knobs: the table of knobs (options.def): names, kinds, ranges, text <-> value. */
-#ifndef GPULOCW_REC_KNOBS_H
-#define GPULOCW_REC_KNOBS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -50,5 +49,3 @@ void options_line(const struct options *o, struct buf *out);
 bool options_l2_persist(const struct options *o, struct str *buffer, double *fraction);
 /* Reads what options_line wrote. */
 enum status options_parse_line(struct options *o, struct str line, struct diags *ds);
-
-#endif

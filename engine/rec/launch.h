@@ -1,7 +1,6 @@
 /* launch: a launch description: grid, block, arguments (launch_arg.h). JSON for it lives in
  * engine/session. */
-#ifndef GPULOCW_REC_LAUNCH_H
-#define GPULOCW_REC_LAUNCH_H
+#pragma once
 
 #include "engine/rec/launch_arg.h"
 #include "engine/rec/launch_read.h"
@@ -26,5 +25,3 @@ struct launch_spec {
 /* Gives them the L2 promotion `to`, as tensor_map.l2 has it. */
 void launch_promote(struct launch_spec *l, uint8_t to);
 void launch_spec_free(struct launch_spec *l); /* what it points to; not l itself */
-
-#endif

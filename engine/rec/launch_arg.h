@@ -1,6 +1,5 @@
 /* launch_arg: arguments and variables of a launch, and how their data are made. */
-#ifndef GPULOCW_REC_LAUNCH_ARG_H
-#define GPULOCW_REC_LAUNCH_ARG_H
+#pragma once
 
 #include "engine/rec/elem.h"
 
@@ -94,5 +93,3 @@ static inline bool arg_apart(const struct arg_spec *a)
 {
     return a->inside && !*a->inside;
 }
-
-#endif

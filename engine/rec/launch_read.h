@@ -1,6 +1,5 @@
 /* launch_read: what of a launch most of its readers ask for; they need not see how it is laid out. */
-#ifndef GPULOCW_REC_LAUNCH_READ_H
-#define GPULOCW_REC_LAUNCH_READ_H
+#pragma once
 
 #include "engine/rec/elem.h"
 
@@ -43,5 +42,3 @@ const char *launch_guess_word(unsigned i);
 void launch_guess_words(unsigned guessed, struct buf *out);
 /* A line that says so of figures of such a launch, behind `head`; nothing where nothing is guessed. */
 void launch_guess_line(const char *head, unsigned guessed, struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* limits: what binds a launch: where the issue slots of its SMs went. */
-#ifndef GPULOCW_REC_LIMITS_H
-#define GPULOCW_REC_LIMITS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -118,5 +117,3 @@ enum limit_cause limits_nth(const struct limits *l, size_t i);
 enum limit_cause limits_order(const struct limits *l, size_t i);
 /* The first of them that can be named; unknown: r's limits are n/a, or nothing else has a share. */
 enum limit_cause limits_first(const struct limits *l);
-
-#endif

@@ -1,6 +1,5 @@
 /* limits_measured: what binds a launch on a GPU, from what its hardware counters say of its warps. */
-#ifndef GPULOCW_REC_LIMITS_MEASURED_H
-#define GPULOCW_REC_LIMITS_MEASURED_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -79,5 +78,3 @@ struct limit_measures {
  * busiest of DRAM, L2 and L1 is busy is waiting behind others there, as in a queue of one server; the rest
  * is latency. Queues of shared memory also take constants by an index, by the instructions of both. */
 void limits_measured(struct result *r, const struct limit_launch *l, const struct limit_measures *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* opt_bypass: which loads bypass which caches, and the threshold of the warps that cache. */
-#ifndef GPULOCW_REC_OPT_BYPASS_H
-#define GPULOCW_REC_OPT_BYPASS_H
+#pragma once
 
 #include "engine/rec/option_group.h"
 
@@ -57,5 +56,3 @@ struct opt_bypass {
 };
 #define opt_bypass(options) OPTION_GROUP_OF(options, bypass)
 OPTION_GROUP(bypass);
-
-#endif

@@ -1,6 +1,5 @@
 /* opt_cluster: clusters of CTAs and agents. */
-#ifndef GPULOCW_REC_OPT_CLUSTER_H
-#define GPULOCW_REC_OPT_CLUSTER_H
+#pragma once
 
 #include "engine/rec/option_group.h"
 
@@ -40,5 +39,3 @@ struct opt_cluster {
 };
 #define opt_cluster(options) OPTION_GROUP_OF(options, cluster)
 OPTION_GROUP(cluster);
-
-#endif

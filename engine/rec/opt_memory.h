@@ -1,6 +1,5 @@
 /* opt_memory: how loads of global memory go, and what the user states about it. */
-#ifndef GPULOCW_REC_OPT_MEMORY_H
-#define GPULOCW_REC_OPT_MEMORY_H
+#pragma once
 
 #include "engine/rec/option_group.h"
 
@@ -37,5 +36,3 @@ struct opt_memory {
 };
 #define opt_memory(options) OPTION_GROUP_OF(options, memory)
 OPTION_GROUP(memory);
-
-#endif

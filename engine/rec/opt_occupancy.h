@@ -1,6 +1,5 @@
 /* opt_occupancy: how many CTAs an SM holds. */
-#ifndef GPULOCW_REC_OPT_OCCUPANCY_H
-#define GPULOCW_REC_OPT_OCCUPANCY_H
+#pragma once
 
 #include "engine/rec/option_group.h"
 
@@ -12,5 +11,3 @@ struct opt_occupancy {
 };
 #define opt_occupancy(options) OPTION_GROUP_OF(options, occupancy)
 OPTION_GROUP(occupancy);
-
-#endif

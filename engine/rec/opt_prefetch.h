@@ -1,6 +1,5 @@
 /* opt_prefetch: what is prefetched, and how far ahead. */
-#ifndef GPULOCW_REC_OPT_PREFETCH_H
-#define GPULOCW_REC_OPT_PREFETCH_H
+#pragma once
 
 #include "engine/rec/option_group.h"
 
@@ -17,5 +16,3 @@ struct opt_prefetch {
 };
 #define opt_prefetch(options) OPTION_GROUP_OF(options, prefetch)
 OPTION_GROUP(prefetch);
-
-#endif

@@ -1,6 +1,5 @@
 /* opt_schedule: which thread does what work. */
-#ifndef GPULOCW_REC_OPT_SCHEDULE_H
-#define GPULOCW_REC_OPT_SCHEDULE_H
+#pragma once
 
 #include "engine/rec/elem.h"
 #include "engine/rec/option_group.h"
@@ -34,5 +33,3 @@ struct opt_schedule {
 };
 #define opt_schedule(options) OPTION_GROUP_OF(options, schedule)
 OPTION_GROUP(schedule);
-
-#endif

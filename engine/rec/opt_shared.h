@@ -1,6 +1,5 @@
 /* opt_shared: how shared memory is laid out. */
-#ifndef GPULOCW_REC_OPT_SHARED_H
-#define GPULOCW_REC_OPT_SHARED_H
+#pragma once
 
 #include "engine/rec/option_group.h"
 
@@ -10,5 +9,3 @@ struct opt_shared {
 };
 #define opt_shared(options) OPTION_GROUP_OF(options, shared)
 OPTION_GROUP(shared);
-
-#endif

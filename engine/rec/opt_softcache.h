@@ -1,6 +1,5 @@
 /* opt_softcache: lines of the software cache. */
-#ifndef GPULOCW_REC_OPT_SOFTCACHE_H
-#define GPULOCW_REC_OPT_SOFTCACHE_H
+#pragma once
 
 #include "engine/rec/option_group.h"
 
@@ -23,5 +22,3 @@ struct opt_softcache {
 };
 #define opt_softcache(options) OPTION_GROUP_OF(options, softcache)
 OPTION_GROUP(softcache);
-
-#endif

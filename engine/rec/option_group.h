@@ -1,6 +1,5 @@
 /* option_group: how a group of knobs is declared, and found in a configuration. */
-#ifndef GPULOCW_REC_OPTION_GROUP_H
-#define GPULOCW_REC_OPTION_GROUP_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -14,5 +13,3 @@ struct options;
     _Generic((o), struct options * : opt_##name##_set, const struct options * : opt_##name##_get)(o)
 
 #define OPTION_VALUE(name, text) name,
-
-#endif

@@ -3,8 +3,7 @@
  * The values stand in groups, a header each: opt_bypass.h, opt_cluster.h ... Who asks or sets a knob
  * includes its group. Who holds, copies or compares configurations includes this header for their size;
  * who hands them on needs neither. */
-#ifndef GPULOCW_REC_OPTIONS_H
-#define GPULOCW_REC_OPTIONS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ struct options {
     /* the groups (struct layout of options.c), then zeros for knobs to come */
     uint64_t word[OPTIONS_WORDS];
 };
-
-#endif

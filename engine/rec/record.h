@@ -3,8 +3,7 @@
  *
  *     MEMBER(BIND(dev_info, sms), "sms", type, unit, null when, meaning)    in documents and on the wire
  *     WIRE(BIND(output_hash, other), "other")                               on the wire alone */
-#ifndef GPULOCW_REC_RECORD_H
-#define GPULOCW_REC_RECORD_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -63,5 +62,3 @@ struct members members_of(const struct member *rows, size_t n, const char *recor
 /* The value of a NAMED member, and setting it by name; false: no value is called so. */
 const char *member_name(const struct member *m, const void *record);
 bool member_set_name(const struct member *m, void *record, struct str name);
-
-#endif

@@ -1,6 +1,5 @@
 /* result: what running one configuration came to. */
-#ifndef GPULOCW_REC_RESULT_H
-#define GPULOCW_REC_RESULT_H
+#pragma once
 
 #include "engine/rec/energy.h"
 #include "engine/rec/limits.h"
@@ -44,5 +43,3 @@ struct result {
 struct result result_empty(void);
 /* to its line; with no room, the line with the fewest sectors gives way */
 void result_add_load(struct result *r, struct load_counts c);
-
-#endif

@@ -1,6 +1,5 @@
 /* result_read: what most readers ask of a result; they need not see how it is laid out. */
-#ifndef GPULOCW_REC_RESULT_READ_H
-#define GPULOCW_REC_RESULT_READ_H
+#pragma once
 
 #include "engine/rec/counters.h"
 #include "engine/rec/equality.h"
@@ -78,5 +77,3 @@ struct result *result_slot(struct result *list, size_t i); /* to be filled */
 /* NaN: r is NULL, or has none. */
 double result_counter(const struct result *r, size_t c);
 const struct load_counts *result_load(const struct result *r, uint32_t line); /* NULL: not counted */
-
-#endif

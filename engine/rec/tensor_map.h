@@ -1,8 +1,7 @@
 /* tensor_map: the description of a tensor in global memory that the tensor copy engine works by (PTX ISA
  * 5.5.8): what the driver's cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col take, and the 128 bytes
  * that they make of it. */
-#ifndef GPULOCW_REC_TENSOR_MAP_H
-#define GPULOCW_REC_TENSOR_MAP_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -83,5 +82,3 @@ enum tensor_field {
 };
 /* In the 128 bytes at raw. False: no such field or value. */
 bool tensor_map_replace(uint8_t *raw, enum tensor_field f, unsigned number, uint64_t v);
-
-#endif

@@ -1,8 +1,7 @@
 /* texture: what a texture or surface object says of the buffer behind it (PTX ISA 5.3, CUDA programming
  * guide "Texture fetching"). The texels lie in rows, as in the buffer: x innermost, then y, then z,
  * layer or face. */
-#ifndef GPULOCW_REC_TEXTURE_H
-#define GPULOCW_REC_TEXTURE_H
+#pragma once
 
 #include "engine/rec/elem.h"
 
@@ -78,5 +77,3 @@ const char *texture_compare_name(enum texture_compare c); /* "" for none */
 const char *texture_edge_name(enum texture_edge e);       /* as launch descriptions say it */
 /* Would the driver make it? False: why not. */
 bool texture_check(const struct texture *t, char *why, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* advice: what to try next, ranked, with the reason. */
-#ifndef GPULOCW_SEARCH_ADVICE_H
-#define GPULOCW_SEARCH_ADVICE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/gain.h"
@@ -37,5 +36,3 @@ void tune_advise_command(const struct tune_subject *s, struct tune_advice *v); /
 /* What was tried first, then by expectation. What a run refuted, and what never gains by the records,
  * goes. Returns the new count. */
 size_t tune_advise_rank(const struct dev_info *d, struct tune_advice *v, size_t n);
-
-#endif

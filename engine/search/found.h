@@ -1,6 +1,5 @@
 /* found: what a search came to. */
-#ifndef GPULOCW_SEARCH_FOUND_H
-#define GPULOCW_SEARCH_FOUND_H
+#pragma once
 
 #include "engine/predict/prediction.h"
 #include "engine/rec/equality.h"
@@ -77,5 +76,3 @@ void tune_found_clear(struct tune_found *f); /* what it owns; not f itself */
 void tune_found_copy(struct tune_found *to, const struct tune_found *from);
 
 size_t tune_found_bytes(void); /* that it takes, but for its results */
-
-#endif

@@ -1,6 +1,5 @@
 /* gain_record: what configurations of a kind gained when they were run, for those that have not been. */
-#ifndef GPULOCW_SEARCH_GAIN_RECORD_H
-#define GPULOCW_SEARCH_GAIN_RECORD_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/interval.h"
@@ -42,5 +41,3 @@ struct gain_experience gain_recorded(const struct dev_info *d, const struct opti
  */
 void gain_recorded_words(const char *before, const struct gain_experience *x, bool brief,
                          struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* knob_groups: a knob and those that it switches on (column `with` of options.def). */
-#ifndef GPULOCW_SEARCH_KNOB_GROUPS_H
-#define GPULOCW_SEARCH_KNOB_GROUPS_H
+#pragma once
 
 #include "engine/rec/options.h"
 
@@ -22,5 +21,3 @@ bool group_is_set(const struct options *o, size_t g); /* not as in the original 
 unsigned group_number(const struct options *o);       /* groups that are set */
 struct options group_with(const struct options *o, const struct options *from, size_t g);
 struct options group_without(const struct options *o, size_t g);
-
-#endif

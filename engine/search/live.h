@@ -1,6 +1,5 @@
 /* live: a search while it goes on, for a reader on another thread. */
-#ifndef GPULOCW_SEARCH_LIVE_H
-#define GPULOCW_SEARCH_LIVE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/predict/prediction.h"
@@ -51,5 +50,3 @@ double tune_explored_gain(const struct tune_live *l, size_t i);
 /* Owned deep copy; NULL: out of memory. */
 struct tune_live *tune_live_copy(const struct tune_live *l);
 void tune_live_free(struct tune_live *l); /* of tune_live_copy; NULL is fine */
-
-#endif

@@ -1,8 +1,7 @@
 /* A search under way, private to this room: trial.c tries and ranks, sample_policy.c compares times of
  * one kind, explore.c and methods.c say in which order, finalize.c ends it, search.c runs all of that. A
  * file calls those before it alone. */
-#ifndef GPULOCW_SEARCH_SEARCH_H
-#define GPULOCW_SEARCH_SEARCH_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/search/knob_groups.h"
@@ -177,5 +176,3 @@ enum status search_over_launches(struct searching *s);
  * more than the noise: original[launches], ns[n][launches], 0 where a candidate fails. n: each loses somewhere. */
 size_t search_least_of_all(const double *original, const double *ns, size_t launches, size_t n,
                            double noise, double *least);
-
-#endif

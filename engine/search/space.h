@@ -1,6 +1,5 @@
 /* The option space of the tuner, private to tune. */
-#ifndef GPULOCW_SEARCH_SPACE_H
-#define GPULOCW_SEARCH_SPACE_H
+#pragma once
 
 #include "engine/analysis/banks.h"
 #include "engine/base/base.h"
@@ -65,5 +64,3 @@ size_t space_persistent(const struct ana_kernel *k, const struct launch_spec *l,
 /* Extra passes that a request to shared memory makes in the worst access, which goes to *at (may be
  * NULL); 0: none does, or k is NULL. */
 double space_bank_conflicts(const struct ana_kernel *k, const struct ana_access **at);
-
-#endif

@@ -10,8 +10,7 @@
  *   together   y of several = what their own y combine to + what similar combinations deviated by.
  *              Combined, the largest gain counts and little of the others, as they mostly save the same
  *              waits. */
-#ifndef GPULOCW_SEARCH_SURROGATE_H
-#define GPULOCW_SEARCH_SURROGATE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/search/knob_groups.h"
@@ -48,5 +47,3 @@ void surrogate_at(const struct surrogate *g, const struct surrogate_config *c, d
 /* Expected amount by which a y of this distribution lies below `best` (expected improvement; Mockus
  * 1975). */
 double surrogate_improvement(double y, double sigma, double best);
-
-#endif

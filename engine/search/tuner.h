@@ -1,6 +1,5 @@
 /* tuner: the search for the best configuration. */
-#ifndef GPULOCW_SEARCH_TUNER_H
-#define GPULOCW_SEARCH_TUNER_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/tune/proof.h"
@@ -62,5 +61,3 @@ enum status tune_method_check(const char *method, struct diags *ds);
 /* *out is owned: tune_found_clear, also after an error. */
 enum status tune_search(struct tune_bench *b, const struct tune_search_opts *o,
                         const struct tune_observer *ob, struct tune_found *out, struct diags *ds);
-
-#endif

@@ -1,7 +1,6 @@
 /* baseline: the one original that gains of a session's runs are over. A time that rests on more takes the
  * place of one that rests on less, for every run of the same text, kernel, launch and device. */
-#ifndef GPULOCW_SESSION_BASELINE_H
-#define GPULOCW_SESSION_BASELINE_H
+#pragma once
 
 #include "engine/rec/elem.h"
 
@@ -54,5 +53,3 @@ struct run_originals {
 };
 bool run_originals_add(struct run_originals *o, const struct session_run *r); /* false: out of memory */
 void run_originals_free(struct run_originals *o);
-
-#endif

@@ -1,6 +1,5 @@
 /* compare_doc: two results of one kernel side by side, as text and as the document gpulocw-compare. */
-#ifndef GPULOCW_SESSION_COMPARE_DOC_H
-#define GPULOCW_SESSION_COMPARE_DOC_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -19,5 +18,3 @@ double compare_slower(const struct compared *c);
 void compare_text(const struct compared *c, struct buf *out);
 void json_compare(const struct compared *c, size_t n, const char *old_file, const char *new_file,
                   struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* document: every JSON document begins and ends here; what may stand in it, fields.def says. */
-#ifndef GPULOCW_SESSION_DOCUMENT_H
-#define GPULOCW_SESSION_DOCUMENT_H
+#pragma once
 
 #include "engine/base/json_write.h"
 
@@ -13,5 +12,3 @@ void document_close(struct jw *w);
 #define DOCUMENT_NO_JSON "is not valid JSON"
 /* Does a document hold what its table says? False: why not, in `why`, which is empty before. */
 bool document_check(const char *text, size_t n, struct buf *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* documents: the contract's documents. */
-#ifndef GPULOCW_SESSION_DOCUMENTS_H
-#define GPULOCW_SESSION_DOCUMENTS_H
+#pragma once
 
 #include "engine/sim/sim.h"
 
@@ -68,5 +67,3 @@ void json_prediction(const struct tune_prediction *original, const struct option
 /* counters[i]: of device i, NULL: were not asked for. */
 void json_devices(const struct dev_info *d, const struct dev_counters *const *counters, size_t n,
                   struct buf *out);
-
-#endif

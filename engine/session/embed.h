@@ -1,6 +1,5 @@
 /* Files that travel inside the binary (made by tests/tool/embed.sh at build time). */
-#ifndef GPULOCW_SESSION_EMBED_H
-#define GPULOCW_SESSION_EMBED_H
+#pragma once
 #include "engine/base/base.h"
 
 struct embed_file {
@@ -9,4 +8,3 @@ struct embed_file {
     size_t n;
 };
 extern const struct embed_file embed_files[]; /* ended by a NULL name */
-#endif

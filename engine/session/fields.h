@@ -1,6 +1,5 @@
 /* fields: the fields of every JSON document (fields.def), as text, Markdown and JSON Schema. */
-#ifndef GPULOCW_SESSION_FIELDS_H
-#define GPULOCW_SESSION_FIELDS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -45,5 +44,3 @@ void fields_text(const struct field_record *r, struct buf *out);
 void fields_md(const struct field_record *r, struct buf *out);
 /* JSON Schema, draft 2020-12, of one record with all that it holds; r NULL: of any document. */
 void fields_schema(const struct field_record *r, struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* guess: a first launch description for a kernel that has none. */
-#ifndef GPULOCW_SESSION_GUESS_H
-#define GPULOCW_SESSION_GUESS_H
+#pragma once
 
 #include "engine/rec/elem.h"
 
@@ -51,5 +50,3 @@ struct infer_row {
     const char *becomes; /* what the guess makes of it */
 };
 bool infer_row(size_t i, struct infer_row *out);
-
-#endif

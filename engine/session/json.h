@@ -1,7 +1,6 @@
 /* json: a JSON writer that keeps numbers exact, and strict reading by cJSON, which only parses here: its
  * printer loses digits. */
-#ifndef GPULOCW_SESSION_JSON_H
-#define GPULOCW_SESSION_JSON_H
+#pragma once
 
 #include "engine/base/json_write.h"
 
@@ -28,5 +27,3 @@ const char *json_text(const cJSON *o, const char *key); /* NULL: absent or no st
 /* number or decimal string; false: not a whole number >= 0 */
 bool json_u64(const cJSON *v, uint64_t *out);
 bool json_i64(const cJSON *v, int64_t *out);
-
-#endif

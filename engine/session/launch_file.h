@@ -1,6 +1,5 @@
 /* launch_file: launch descriptions, read and written. */
-#ifndef GPULOCW_SESSION_LAUNCH_FILE_H
-#define GPULOCW_SESSION_LAUNCH_FILE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -33,5 +32,3 @@ enum status launch_name_kernels(struct launch_file *f, const struct ptx_module *
  * file. */
 enum status launch_check(const struct launch_spec *l, const struct ptx_module *m,
                          const struct dev_info *dev, struct diags *ds);
-
-#endif

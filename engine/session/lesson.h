@@ -12,8 +12,7 @@
  * one of the launches beside it. "begin" holds workbench commands that are given when the
  * kernel is open. "do" holds the commands that fulfil a task; tests run them. A step
  * without "check" is done when it is read. Checks: see tui/control/lesson_run.h. */
-#ifndef GPULOCW_SESSION_LESSON_H
-#define GPULOCW_SESSION_LESSON_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -46,5 +45,3 @@ struct lesson {
 /* *out owned, lesson_free. ST_INPUT with diagnostics that name the key (step numbers count from 1). */
 enum status lesson_read(const char *path, struct lesson **out, struct diags *ds);
 void lesson_free(struct lesson *l);
-
-#endif

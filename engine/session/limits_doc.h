@@ -1,6 +1,5 @@
 /* limits_doc: what limits a launch (engine/rec/limits.h), as text. */
-#ifndef GPULOCW_SESSION_LIMITS_DOC_H
-#define GPULOCW_SESSION_LIMITS_DOC_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -14,5 +13,3 @@ void limits_first_text(const struct result *r, struct buf *out);
 void limits_text(const struct result *r, struct buf *out);
 /* Writes the keys "limits" and "filled". limits n/a, or r NULL: null. */
 void json_limits(struct jw *w, const struct result *r);
-
-#endif

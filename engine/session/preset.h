@@ -1,6 +1,5 @@
 /* preset: simulated devices as files. */
-#ifndef GPULOCW_SESSION_PRESET_H
-#define GPULOCW_SESSION_PRESET_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -23,5 +22,3 @@ const char *preset_nearest(int cc_major, int cc_minor, uint64_t l2_bytes);
 size_t preset_count(void);
 const char *preset_name(size_t i);
 const char *preset_at(void *unused, size_t i); /* struct dev_env.preset_at; NULL behind the last */
-
-#endif

@@ -1,6 +1,5 @@
 /* preset_fields: the fields of a preset with where each comes from. */
-#ifndef GPULOCW_SESSION_PRESET_FIELDS_H
-#define GPULOCW_SESSION_PRESET_FIELDS_H
+#pragma once
 
 #include "engine/sim/preset.h"
 
@@ -14,5 +13,3 @@ enum status preset_fields_read(const char *name_or_path, struct preset_fields *o
 void preset_fields_free(struct preset_fields *f);
 /* A preset file that holds every field, with units. */
 void json_preset_fields(const struct preset_fields *f, struct buf *out);
-
-#endif

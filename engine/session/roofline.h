@@ -1,6 +1,5 @@
 /* roofline: what a launch did for its bytes, beside what the device could do at most. */
-#ifndef GPULOCW_SESSION_ROOFLINE_H
-#define GPULOCW_SESSION_ROOFLINE_H
+#pragma once
 
 #include "engine/rec/counters.h"
 #include "engine/rec/limits.h"
@@ -50,5 +49,3 @@ void roofline_text(const struct roofline *f, struct buf *out);
 /* The picture in characters: both axes logarithmic, L and D the launch by L2's and DRAM's bytes. Lines
  * end in '\n'. */
 void roofline_plot(const struct roofline *f, unsigned width, unsigned height, struct buf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* run: one thing the user ran, and what came of it. */
-#ifndef GPULOCW_SESSION_RUN_H
-#define GPULOCW_SESSION_RUN_H
+#pragma once
 
 #include "engine/rec/device.h"
 #include "engine/rec/elem.h"
@@ -46,5 +45,3 @@ bool session_run_point(struct session_run *run, const struct result *r);
 /* The result that a run recommends, borrowed; NULL: none, one whose outputs differ, or the original as
  * it is. */
 const struct result *session_run_recommended(const struct session_run *r);
-
-#endif

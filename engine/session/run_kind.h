@@ -1,7 +1,4 @@
 /* run_kind: what a user can run. */
-#ifndef GPULOCW_SESSION_RUN_KIND_H
-#define GPULOCW_SESSION_RUN_KIND_H
+#pragma once
 
 enum run_kind { RUN_ONE, RUN_SWEEP, RUN_TUNE };
-
-#endif

@@ -1,6 +1,5 @@
 /* session: what was run, kept in a file. Append as you go; valid after a kill at any byte. */
-#ifndef GPULOCW_SESSION_SESSION_H
-#define GPULOCW_SESSION_SESSION_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/session/run_kind.h"
@@ -57,5 +56,3 @@ bool session_trouble(struct session *s, struct diags *ds);
 void session_settle(struct session *s);
 /* appended; fill it, then session_save */
 struct session_run *session_begin(struct session *s, enum run_kind kind);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to session: field tables that drive writer and reader alike, and records. */
-#ifndef GPULOCW_SESSION_SESSION_INT_H
-#define GPULOCW_SESSION_SESSION_INT_H
+#pragma once
 
 #include "engine/rec/record.h"
 #include "engine/session/json.h"
@@ -94,5 +93,3 @@ enum status launch_path_check(const char *full, const char *dir, const char *pat
 enum status launch_data_check(const struct launch_spec *l, const char *path, struct diags *ds);
 char *launch_path(const char *dir, const char *name); /* name, from dir when it is relative; owned */
 char *path_dir(const char *path);                     /* owned; "." when there is none */
-
-#endif

@@ -1,6 +1,5 @@
 /* Parts of cure: what is asked of a limit's place. */
-#ifndef GPULOCW_TUNE_CURE_INT_H
-#define GPULOCW_TUNE_CURE_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/limits.h"
@@ -53,5 +52,3 @@ void cure_costs(struct curing *c);
 void cure_lanes(struct curing *c);
 /* CTAs that end as soon as they have begun; of the launch. */
 void cure_short(struct curing *c);
-
-#endif

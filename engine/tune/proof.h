@@ -1,7 +1,6 @@
 /* proof: what an acceptance run on the simulated device tried, and whether the rewrite held (prove.c).
  */
-#ifndef GPULOCW_TUNE_PROOF_H
-#define GPULOCW_TUNE_PROOF_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -43,5 +42,3 @@ static inline bool tune_proof_said(const struct tune_proof *p)
 }
 /* "proven (full: 3 orders, 2 data sets)", "equal (quick)", "not proven: ..." */
 void tune_proof_text(const struct tune_proof *p, struct buf *out);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * The original takes the same launches first. Where it does not agree with itself nothing can be proven,
  * and that is said. */
-#ifndef GPULOCW_TUNE_PROVE_H
-#define GPULOCW_TUNE_PROVE_H
+#pragma once
 
 #include "engine/tune/proof.h"
 
@@ -34,5 +33,3 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
 enum status tune_prover_check(struct tune_prover *p, const struct tune_text *rewritten,
                               struct tune_proof *out, struct diags *ds);
 void tune_prover_close(struct tune_prover *p);
-
-#endif

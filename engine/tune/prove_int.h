@@ -1,6 +1,5 @@
 /* Private to the prover: prove.c, prove_which.c. */
-#ifndef GPULOCW_TUNE_PROVE_INT_H
-#define GPULOCW_TUNE_PROVE_INT_H
+#pragma once
 
 #include "engine/dev/dev.h"
 #include "engine/rec/data.h"
@@ -89,5 +88,3 @@ bool prover_calls(const struct tune_prover *p, struct str text, const char *name
  * 7: mov.u32 %r1, %smid)", " with CTAs and warps in reverse order". */
 void prover_which(struct tune_prover *p, const struct shot *s, const struct attack *a, char *text,
                   size_t room);
-
-#endif

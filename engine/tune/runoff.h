@@ -1,6 +1,5 @@
 /* run-off: whole launches decide between values of a knob after a vote. Private to tune. */
-#ifndef GPULOCW_TUNE_RUNOFF_H
-#define GPULOCW_TUNE_RUNOFF_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -17,5 +16,3 @@ struct runoff_range {
 enum status tune_runoff(struct tune_bench *b, const struct options *base,
                         const struct runoff_range *range, int elected, int *best, unsigned *launches,
                         struct diags *ds);
-
-#endif

@@ -1,6 +1,5 @@
 /* sweep: a curve along one axis, or a family of curves over several. */
-#ifndef GPULOCW_TUNE_SWEEP_H
-#define GPULOCW_TUNE_SWEEP_H
+#pragma once
 
 #include "engine/perfmodel/category.h"
 #include "engine/perfmodel/valley.h"
@@ -83,5 +82,3 @@ void tune_sweep_free(struct tune_sweep *s);
 const struct result *tune_sweep_best(const struct tune_sweep *s);
 /* One sentence a person can act on: "cache-congested: π=7 is 2.1x faster than caching all." */
 void tune_verdict(const struct tune_sweep *s, struct buf *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* tune: sweeps, votes, searches; accepts a configuration only by equality of
  * outputs with the original's; gives advice. Every finished result goes to the
  * observer at once, on the calling thread. */
-#ifndef GPULOCW_TUNE_TUNE_H
-#define GPULOCW_TUNE_TUNE_H
+#pragma once
 
 #include "engine/rec/equality.h"
 #include "engine/tune/proof.h"
@@ -112,5 +111,3 @@ enum status tune_bench_read(struct tune_bench *b, size_t arg, uint64_t at, void 
     "float atomics add in any order: what they reach is compared within what the order can change " \
     "(terms * eps * sum of magnitudes of each element; 1e-4 of it where nothing counted the sums)"
 unsigned tune_tolerate_atomics(const struct ptx_module *m, struct launch_spec *l);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to tune. */
-#ifndef GPULOCW_TUNE_TUNE_INT_H
-#define GPULOCW_TUNE_TUNE_INT_H
+#pragma once
 
 #include "engine/dev/dev.h"
 #include "engine/pass/pass.h"
@@ -191,5 +190,3 @@ static inline bool tune_over(enum status st)
 }
 /* ran, has a time, outputs equal (or no outputs to compare) */
 bool tune_usable(const struct result *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* args: the parsed command line: one field per row of args.def, and the options of a configuration. */
-#ifndef GPULOCW_WORKSPACE_ARGS_H
-#define GPULOCW_WORKSPACE_ARGS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -61,5 +60,3 @@ bool arg_for(const struct arg_row *r, const char *command);
 /* ST_USAGE with a diagnostic. */
 enum status args_parse(int argc, char **argv, struct args *a, struct diags *ds);
 void args_free(struct args *a); /* and a itself; NULL is fine */
-
-#endif

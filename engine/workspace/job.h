@@ -1,8 +1,7 @@
 /* job: the engine thread of the workbench. It owns module, analysis, device and
  * session, works a queue of requests one at a time, and publishes immutable,
  * reference-counted snapshots (snapshot.h). The terminal thread reads snapshots only. */
-#ifndef GPULOCW_WORKSPACE_JOB_H
-#define GPULOCW_WORKSPACE_JOB_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -67,5 +66,3 @@ const struct job_snapshot *job_snapshot_get(struct job_engine *e); /* never NULL
 void job_snapshot_release(const struct job_snapshot *s);
 /* readable when a newer snapshot exists; job_snapshot_get drains it */
 int job_wake_fd(struct job_engine *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* Private to the engine thread: its state, boxes, the queue. */
-#ifndef GPULOCW_WORKSPACE_JOB_INT_H
-#define GPULOCW_WORKSPACE_JOB_INT_H
+#pragma once
 
 #include "engine/dev/dev.h"
 #include "engine/predict/prediction.h"
@@ -184,5 +183,3 @@ enum status job_ready(struct job_engine *e, struct diags *ds);
 enum status job_cost(struct job_engine *e, const struct cancel *cancel);
 /* module, launch or device changed: to be predicted anew */
 void job_live(struct job_engine *e, const struct tune_live *l);
-
-#endif

@@ -1,7 +1,6 @@
 /* measure: what a run, a sweep and a search are, and how one goes on, whichever door asked: commands, batches,
  * MCP and the library by engine/cmd, the workbench by its engine thread. */
-#ifndef GPULOCW_WORKSPACE_MEASURE_H
-#define GPULOCW_WORKSPACE_MEASURE_H
+#pragma once
 
 #include "engine/session/run_kind.h"
 #include "engine/tune/proof.h"
@@ -94,5 +93,3 @@ enum status measure_tune(struct measure *m, const struct tune_search_opts *o,
 enum status measure_contradictions(const struct options *o, struct diags *ds);
 /* A bypass at the threshold that bypasses nothing is legal, and said: true. */
 bool measure_say_idle(const struct options *o, struct diags *ds);
-
-#endif

@@ -7,8 +7,7 @@
  *     st = own_files_look(&o, ends, ds);         or: before any is written that ends so
  *     own_files_add(&o, name); st = own_files_save(&o, ds);
  *     own_files_close(&o); */
-#ifndef GPULOCW_WORKSPACE_OWN_FILES_H
-#define GPULOCW_WORKSPACE_OWN_FILES_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -35,5 +34,3 @@ enum status own_files_add_new(struct own_files *o, const char *const *ends, stru
 /* Writes the list: what was added, and what it named before. */
 enum status own_files_save(const struct own_files *o, struct diags *ds);
 void own_files_close(struct own_files *o);
-
-#endif

@@ -1,6 +1,5 @@
 /* snapshot: what the workbench shows: the state of the engine thread (job.h) at one moment. */
-#ifndef GPULOCW_WORKSPACE_SNAPSHOT_H
-#define GPULOCW_WORKSPACE_SNAPSHOT_H
+#pragma once
 
 #include "engine/rec/device.h"
 
@@ -66,5 +65,3 @@ struct job_snapshot {
     /* requests worked off since the start: with busy false and all of them, idle */
     uint64_t worked;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* source: what a FILE may be besides PTX text: an executable, a library, a fatbin, a folder, CUDA
  * source. What is in it, and the module that a command works on. */
-#ifndef GPULOCW_WORKSPACE_SOURCE_H
-#define GPULOCW_WORKSPACE_SOURCE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -53,5 +52,3 @@ void source_listing_free(struct source_listing *l);
 /* The document of `gpulocw list` and its text for people. */
 void source_list_json(const struct container *c, struct buf *out);
 void source_list_text(const struct container *c, struct buf *out);
-
-#endif

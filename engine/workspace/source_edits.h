@@ -1,7 +1,6 @@
 /* source_edits: what to write in the source for a configuration that a session recommends: advice by
  * file and line, and the edits that are certain. */
-#ifndef GPULOCW_WORKSPACE_SOURCE_EDITS_H
-#define GPULOCW_WORKSPACE_SOURCE_EDITS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -72,5 +71,3 @@ void source_edits_patched(const struct source_file *f, struct buf *out);
 /* For people; one kernel of the document gpulocw-source-advice. */
 void source_edits_text(const struct tuned_kernel *k, const struct source_edits *h, struct buf *out);
 void source_edits_json(struct jw *w, const struct tuned_kernel *k, const struct source_edits *h);
-
-#endif

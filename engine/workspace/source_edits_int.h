@@ -1,6 +1,5 @@
 /* Private to engine/workspace/source. */
-#ifndef GPULOCW_WORKSPACE_SOURCE_EDITS_INT_H
-#define GPULOCW_WORKSPACE_SOURCE_EDITS_INT_H
+#pragma once
 
 #include "engine/ptx/ptx.h"
 #include "engine/workspace/source_edits.h"
@@ -53,5 +52,3 @@ void source_load_words(const struct source_editing *h, size_t n, const char *wha
 
 void source_edits_cuda(struct source_editing *h);
 void source_edits_python(struct source_editing *h); /* Triton and Numba */
-
-#endif

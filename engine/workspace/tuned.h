@@ -1,7 +1,6 @@
 /* tuned: the kernels that a session recommends, or that a rewritten PTX file has, as something to put
  * back: into a running program, into files, into the source. */
-#ifndef GPULOCW_WORKSPACE_TUNED_H
-#define GPULOCW_WORKSPACE_TUNED_H
+#pragma once
 
 #include "engine/pass/pass.h"
 #include "engine/rec/device.h"
@@ -53,5 +52,3 @@ enum status tuned_targets(const struct tuned_kernels *t, struct live_apply *a, s
  * the image is the original's text and nothing else. */
 bool tuned_matches(const struct tuned_kernel *t, uint64_t hash, const char *path, int *maxreg,
                    bool *whole);
-
-#endif

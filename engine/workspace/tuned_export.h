@@ -1,6 +1,5 @@
 /* Tuned kernels as files that need no gpulocw. */
-#ifndef GPULOCW_WORKSPACE_TUNED_EXPORT_H
-#define GPULOCW_WORKSPACE_TUNED_EXPORT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -18,5 +17,3 @@ enum status tuned_export(const struct tuned_kernels *t, const char *dir, bool fo
  * ptxas here, or it refuses; ds says so. ST_IO: it is not there whole; nothing new is in `cubin`. */
 enum status tuned_compile(const char *ptx, const struct tuned_kernel *k, const char *cubin,
                           struct diags *ds);
-
-#endif

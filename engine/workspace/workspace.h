@@ -1,6 +1,5 @@
 /* workspace: what a command or the workbench works on. */
-#ifndef GPULOCW_WORKSPACE_WORKSPACE_H
-#define GPULOCW_WORKSPACE_WORKSPACE_H
+#pragma once
 
 #include "engine/rec/data.h"
 #include "engine/rec/device.h"
@@ -102,5 +101,3 @@ enum status workspace_code_check(const char *ptx, bool launch, bool force, struc
 #define WORKSPACE_MARK_PTX  "// written by gpulocw"
 #define WORKSPACE_MARK_PAGE "<!-- written by gpulocw -->"
 #define WORKSPACE_MARK_TEXT "-- written by gpulocw"
-
-#endif

@@ -267,7 +267,7 @@ static unsigned cancel(struct app *a)
     } else if (a->snap->busy) {
         a->engine.cancel(a->engine.ctx);
         app_notice(a, DIAG_NOTE,
-                   app_measuring(a) && strcmp(a->snap->what, "run") != 0
+                   app_measuring(a) && !app_doing(a->snap, JOB_RUN)
                        ? "Stopped, results kept; {resume} resumes"
                        : "Stopped.");
     } else if (view_program_stop(a)) {

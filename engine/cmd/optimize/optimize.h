@@ -1,6 +1,5 @@
 /* Private to optimize: its kernels, its steps, what it prints. */
-#ifndef GPULOCW_CMD_OPTIMIZE_OPTIMIZE_H
-#define GPULOCW_CMD_OPTIMIZE_OPTIMIZE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/equality.h"
@@ -93,5 +92,3 @@ void optimize_shapes_free(struct optimized *x);
 void optimize_whole(struct optimize *o, const char *const *sessions);
 /* The document, or a table on standard error; what the program printed before it. */
 void optimize_put(struct optimize *o);
-
-#endif

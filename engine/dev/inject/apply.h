@@ -3,8 +3,7 @@
  * A target is a kernel that is to be replaced, as the plan says. A bound function is a handle that the
  * program launches, with the targets that its image has. A.lock guards both; no driver function is
  * called while it is held. */
-#ifndef GPULOCW_DEV_INJECT_APPLY_H
-#define GPULOCW_DEV_INJECT_APPLY_H
+#pragma once
 
 #include "engine/dev/inject/inject.h"
 #include "engine/dev/inject/record.h"
@@ -131,5 +130,3 @@ int apply_verify(struct target *t, const struct tuned *u, const struct launch *l
 int apply_verified(const struct launch *l);
 /* Instead of that: the program's own launch failed. */
 void apply_verify_drop(void);
-
-#endif

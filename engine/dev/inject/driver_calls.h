@@ -1,6 +1,5 @@
 /* Structs that the driver's calls take, as cuda.h and generated_cuda_meta.h have them. */
-#ifndef GPULOCW_DEV_INJECT_DRIVER_CALLS_H
-#define GPULOCW_DEV_INJECT_DRIVER_CALLS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ struct copy3d {    /* CUDA_MEMCPY3D_v2 */
     size_t height; /* rows */
     size_t depth;  /* slices */
 };
-
-#endif

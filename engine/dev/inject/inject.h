@@ -3,8 +3,7 @@
  *
  * State lives in one global, since CUPTI's callbacks have no other place. S.lock guards it; no driver
  * function is called while it is held, since CUPTI may call back from inside. */
-#ifndef GPULOCW_DEV_INJECT_INJECT_H
-#define GPULOCW_DEV_INJECT_INJECT_H
+#pragma once
 
 #include "engine/dev/inject/driver_calls.h"
 
@@ -197,5 +196,3 @@ void apply_ran(uint32_t correlation, const char *name, uint64_t start, uint64_t 
 void apply_put(int f);
 
 uint64_t hash_of(const void *p, uint64_t n); /* FNV-1a */
-
-#endif

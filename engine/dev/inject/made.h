@@ -1,6 +1,5 @@
 /* made: PTX that became machine code inside the program, by the hash of that; what a linker got. */
-#ifndef GPULOCW_DEV_INJECT_MADE_H
-#define GPULOCW_DEV_INJECT_MADE_H
+#pragma once
 
 #include "engine/dev/inject/inject.h"
 
@@ -18,5 +17,3 @@ void made_link_drop(const void *state);
 
 /* Calls of the driver's linker. */
 extern const struct other_call made_calls[];
-
-#endif

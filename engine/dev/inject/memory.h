@@ -1,6 +1,5 @@
 /* memory: the ranges of memory that a launch can reach, copied to a file before it and after it. */
-#ifndef GPULOCW_DEV_INJECT_MEMORY_H
-#define GPULOCW_DEV_INJECT_MEMORY_H
+#pragma once
 
 #include "engine/dev/inject/inject.h"
 
@@ -44,5 +43,3 @@ void memory_given(struct memory *m, size_t i, const char *before, const char *af
 void memory_free(struct memory *m);
 /* Memory of another process begins here. */
 void memory_foreign(uint64_t addr, uint64_t bytes);
-
-#endif

@@ -31,8 +31,7 @@
  *   apart MANY BYTES                          launches of other shapes: there are too many, or they need more
  *                                             bytes than were left
  *   end                                       the record is whole */
-#ifndef GPULOCW_DEV_INJECT_RECORD_H
-#define GPULOCW_DEV_INJECT_RECORD_H
+#pragma once
 
 #define LIVE_RECORD_VARIABLE "GPULOCW_LIVE_RECORD"
 #define LIVE_RECORD_HEAD     "gpulocw-live 2"
@@ -96,5 +95,3 @@ enum {
 /* The library itself, as it was built. */
 extern const unsigned char live_library[];
 extern const unsigned long live_library_bytes;
-
-#endif

@@ -4,8 +4,7 @@
  * they are recorded in windows: the first launches, then some of every few thousand, and the first of
  * each kernel and shape. All launches are counted by the callbacks of the calls that make them. Once a
  * graph is seen, everything is recorded, since its kernels are seen by their records alone. */
-#ifndef GPULOCW_DEV_INJECT_SAMPLE_H
-#define GPULOCW_DEV_INJECT_SAMPLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void sample_never(uint32_t correlation);
 bool sample_used(void);
 /* True: the launch of that number is one that sample_launch counted. */
 bool sample_counted(uint32_t correlation);
-
-#endif

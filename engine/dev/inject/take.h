@@ -1,6 +1,5 @@
 /* take: one launch of each wanted kernel with all that it works on, written to a record. */
-#ifndef GPULOCW_DEV_INJECT_TAKE_H
-#define GPULOCW_DEV_INJECT_TAKE_H
+#pragma once
 
 #include "engine/dev/inject/inject.h"
 
@@ -36,5 +35,3 @@ void take_graph_made(const struct call *c);
 void take_graph_changed(const struct call *c);
 void take_graph_enter(const void *params, void *context);
 void take_graph_leave(int result, void *context);
-
-#endif

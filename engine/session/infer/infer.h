@@ -7,8 +7,7 @@
  *   trial.c   one trial                                 fit.c     a guess corrected until its threads work
  *   work.c    who is idle, what nobody touches          reach.c   where a value goes, what bounds it
  *   others.c  launches beside the guess, for checks */
-#ifndef GPULOCW_SESSION_INFER_INFER_H
-#define GPULOCW_SESSION_INFER_INFER_H
+#pragma once
 
 #include "engine/analysis/analysis.h"
 #include "engine/base/base.h"
@@ -124,5 +123,3 @@ bool infer_has_bound(const struct guess *g, enum infer_bound kind);
  * the first (a warning says so) */
 enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,
                        struct launch_spec *out, struct diags *ds);
-
-#endif

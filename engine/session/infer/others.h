@@ -1,6 +1,5 @@
 /* Other launches that a kernel should bear as well as its guess: for checks. */
-#ifndef GPULOCW_SESSION_INFER_OTHERS_H
-#define GPULOCW_SESSION_INFER_OTHERS_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
@@ -17,5 +16,3 @@ struct infer_other {
 enum status infer_others(const struct ana_kernel *facts, const struct launch_spec *l, bool free_block,
                          struct infer_other out[INFER_OTHERS], size_t *n);
 void infer_others_free(struct infer_other *o, size_t n);
-
-#endif

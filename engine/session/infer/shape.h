@@ -1,7 +1,6 @@
 /* infer_shape: what a kernel's code tells of the launch it was made for: how many dimensions it has,
  * whether shared memory is given by the launch. For launch_infer. */
-#ifndef GPULOCW_SESSION_INFER_SHAPE_H
-#define GPULOCW_SESSION_INFER_SHAPE_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/ptx/ptx_table.h"
@@ -57,5 +56,3 @@ int infer_mode(const struct ptx_func *f, uint32_t reg, int64_t *v);
 bool infer_asks_block(const struct ptx_func *f);
 /* some instruction of f has s as an operand */
 bool infer_names(const struct ptx_func *f, const struct ptx_symbol *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* The search for a guess: what trial.c, fit.c and try.c share. */
-#ifndef GPULOCW_SESSION_INFER_TRYING_H
-#define GPULOCW_SESSION_INFER_TRYING_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/rec/launch.h"
@@ -98,5 +97,3 @@ double infer_undone(const struct infer_work *w);
 /* fit.c. Corrects t->now, which works: CTAs and threads without work go, CTAs come until what lies between
  * the touched bytes is touched too, buffers end behind the last byte. Then t->now is checked. */
 enum status infer_fit(struct trying *t, bool *clean /* no race, nothing unwritten is read */);
-
-#endif

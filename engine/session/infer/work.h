@@ -1,7 +1,6 @@
 /* What a guessed launch does with its threads and its memory, measured by one functional run on the
  * simulated device. */
-#ifndef GPULOCW_SESSION_INFER_WORK_H
-#define GPULOCW_SESSION_INFER_WORK_H
+#pragma once
 
 #include "engine/base/base.h"
 #include "engine/session/guess.h"
@@ -23,5 +22,3 @@ void infer_marks_touch(void *m, const struct sim_touch *t);
  * buffer; first[i]: those before the first. */
 void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint64_t *reached,
                       uint64_t *first);
-
-#endif

@@ -10,8 +10,7 @@
  *                                         a FILE that holds all of this is about to get its name
  *
  * Each line is synced before the point counts as kept. The journal goes when FILE is written whole. */
-#ifndef GPULOCW_SESSION_JOURNAL_H
-#define GPULOCW_SESSION_JOURNAL_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -50,5 +49,3 @@ void journal_free(struct session_journal *j);
 char *journal_name(const struct session *s); /* owned; NULL: out of memory */
 struct journal_mark journal_mark_of(const char *p, size_t n);
 bool journal_ours(const char *path); /* a regular file, no link, that begins as a journal does */
-
-#endif

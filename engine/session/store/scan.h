@@ -1,7 +1,6 @@
 /* Going through JSON text without making a tree of it: where the values of a large document begin and
  * end. */
-#ifndef GPULOCW_SESSION_SCAN_H
-#define GPULOCW_SESSION_SCAN_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -14,5 +13,3 @@ bool scan_value(const char **at, const char *end, struct str *value);
  * elements. True: *at is behind the closing bracket. False: as of scan_value, or where fn stopped. */
 typedef bool scan_fn(void *ctx, struct str key, const char **at, const char *end);
 bool scan_members(const char **at, const char *end, scan_fn *fn, void *ctx);
-
-#endif

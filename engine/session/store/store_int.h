@@ -1,7 +1,6 @@
 /* Private to the session's store: a run (run.c, run_read.c), the journal, the file as it is written
  * (store.c) and read (load.c). A file calls those before it alone. */
-#ifndef GPULOCW_SESSION_STORE_INT_H
-#define GPULOCW_SESSION_STORE_INT_H
+#pragma once
 
 #include "engine/session/store/journal.h"
 #include "engine/session/run_kind.h"
@@ -53,5 +52,3 @@ void session_note_place(struct session *s);
 /* Makes run `first` of its text, and the next ones that can be made, but where runs are gone through
  * from the last to the first. ST_NOMEM, ST_INPUT: not the first. */
 enum status session_read_ahead(struct session *s, size_t first, struct diags *ds);
-
-#endif

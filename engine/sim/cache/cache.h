@@ -9,8 +9,7 @@
  *          all SMs simulated   -> set-associative tags         (l2.c)
  *          a sample of the SMs -> order of last touches        (sample.c)
  */
-#ifndef GPULOCW_SIM_CACHE_CACHE_H
-#define GPULOCW_SIM_CACHE_CACHE_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -74,5 +73,3 @@ static inline double cache_fraction(uint64_t line)
 {
     return (double)(cache_mix(line) >> 40) / (double)(1u << 24);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* l1: L1 and the read-only cache. */
-#ifndef GPULOCW_SIM_CACHE_L1_H
-#define GPULOCW_SIM_CACHE_L1_H
+#pragma once
 
 #include "engine/sim/cache/cache.h"
 
@@ -142,5 +141,3 @@ struct cache_line *cache_pool_pass(struct cache_l1 *c, const struct cache_line *
 uint32_t cache_pool_wait(const struct cache_l1 *c, const struct cache_line *set, uint32_t now);
 /* The line goes; data that are on their way pass by. */
 void cache_pool_drop(struct cache_l1 *c, struct cache_line *l, uint32_t now);
-
-#endif

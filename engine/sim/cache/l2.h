@@ -1,6 +1,5 @@
 /* l2: L2, whole or as a sample of the SMs sees it. */
-#ifndef GPULOCW_SIM_CACHE_L2_H
-#define GPULOCW_SIM_CACHE_L2_H
+#pragma once
 
 #include "engine/sim/cache/cache.h"
 
@@ -166,5 +165,3 @@ double cache_sample_together(const struct cache_sample *s, uint64_t line);
 uint8_t cache_sample_probe(const struct cache_sample *s, uint64_t line, uint8_t sectors);
 void cache_sample_access(struct cache_sample *s, const struct cache_l2_request *r,
                          struct cache_l2_outcome *o);
-
-#endif

@@ -1,6 +1,5 @@
 /* sides: which partition of L2 has a copy of what was written. */
-#ifndef GPULOCW_SIM_CACHE_SIDES_H
-#define GPULOCW_SIM_CACHE_SIDES_H
+#pragma once
 
 #include "engine/sim/cache/l2.h"
 
@@ -55,5 +54,3 @@ struct cache_sides_outcome {
  * other SM asked for the line before, 0 to 1. A store lacks nothing. */
 struct cache_sides_outcome cache_sides_access(struct cache_sides *c, const struct cache_l2_request *r,
                                               uint8_t hit, double left);
-
-#endif

@@ -1,6 +1,5 @@
 /* timing_access: one executed memory instruction, ready to be timed. */
-#ifndef GPULOCW_SIM_TIMING_ACCESS_H
-#define GPULOCW_SIM_TIMING_ACCESS_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -60,5 +59,3 @@ void timing_store_halves(const struct exec_access *a, const uint64_t *lines, uin
 /* The most lanes that have one word; *word: its address. */
 uint8_t timing_same_word(const struct exec_access *a, uint64_t *word);
 uint8_t timing_distinct_words(const struct exec_access *a);
-
-#endif

@@ -1,6 +1,5 @@
 /* expansion: what machine instructions a PTX instruction stands for (expansions.def). */
-#ifndef GPULOCW_SIM_TIMING_EXPANSION_H
-#define GPULOCW_SIM_TIMING_EXPANSION_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -40,5 +39,3 @@ struct timing_expansion_set {
     const char *source;
 };
 const struct timing_expansion_set *timing_expansion_set_at(size_t i);
-
-#endif

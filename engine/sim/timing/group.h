@@ -1,6 +1,5 @@
 /* group: SMs stepped together, and a launch over all groups. */
-#ifndef GPULOCW_SIM_TIMING_GROUP_H
-#define GPULOCW_SIM_TIMING_GROUP_H
+#pragma once
 
 #include "engine/rec/limits.h"
 #include "engine/sim/sim_int.h"
@@ -124,5 +123,3 @@ struct timing_pool *timing_pool_new(unsigned n, unsigned threads, void (*fn)(voi
                                     void *ctx);
 void timing_pool_round(struct timing_pool *p);
 void timing_pool_free(struct timing_pool *p);
-
-#endif

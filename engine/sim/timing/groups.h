@@ -1,6 +1,5 @@
 /* groups: all groups of SMs of a launch, run side by side, and what the launch before them leaves in L2. */
-#ifndef GPULOCW_SIM_TIMING_GROUPS_H
-#define GPULOCW_SIM_TIMING_GROUPS_H
+#pragma once
 
 #include "engine/sim/timing/group.h"
 
@@ -23,5 +22,3 @@ void timing_groups_free(struct timing_groups *a);
 /* before.c: what an earlier launch leaves in L2, where that depends on the order of its reads: *left, the caller's, or
  * t->own_left. Memory is then as it was. */
 enum status timing_run_before(struct timing_launch *t, struct cache_l2 *left);
-
-#endif

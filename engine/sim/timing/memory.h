@@ -1,6 +1,5 @@
 /* memory: L2 slices, DRAM channels and the interconnect of a group of SMs. */
-#ifndef GPULOCW_SIM_TIMING_MEMORY_H
-#define GPULOCW_SIM_TIMING_MEMORY_H
+#pragma once
 
 #include "engine/sim/cache/cache.h"
 #include "engine/sim/cache/l2.h"
@@ -78,5 +77,3 @@ enum status timing_mem_init(struct timing_mem *m, const struct timing_launch *t,
 /* Before anything is asked; w may be NULL. ST_NOMEM only. */
 enum status timing_mem_keep(struct timing_mem *m, const struct sim_window *w);
 void timing_mem_free(struct timing_mem *m);
-
-#endif

@@ -1,7 +1,6 @@
 /* timing_phase: private to the timing half of engine/sim. Launches longer than the sample whose warps do
  * not keep step. */
-#ifndef GPULOCW_SIM_TIMING_PHASE_H
-#define GPULOCW_SIM_TIMING_PHASE_H
+#pragma once
 
 #include "engine/rec/counters.h"
 #include "engine/sim/sim.h"
@@ -35,5 +34,3 @@ void timing_phases_free(struct timing_phases *p);
 bool timing_parts_take(struct timing_group *g, uint32_t n, struct sim_stats *o);
 /* Cycles of the launch and counters in its proportions, from o->parts and the functional run `whole`. */
 void timing_parts_add(struct sim_stats *o, const struct sim_stats *whole);
-
-#endif

@@ -1,7 +1,6 @@
 /* timing_plan: private to the timing half of engine/sim. What each instruction of a
  * program costs on a preset, and the order in which a region of it issues. */
-#ifndef GPULOCW_SIM_TIMING_PLAN_H
-#define GPULOCW_SIM_TIMING_PLAN_H
+#pragma once
 
 #include "engine/rec/counters.h"
 
@@ -152,5 +151,3 @@ void timing_order(struct timing_plan *t, const struct timing_region *r, const st
 void timing_calls(struct timing_plan *t, const struct sim_preset *g);
 /* fold.c: 64-bit sums, and what goes into them. */
 void timing_fold(struct timing_plan *t, const struct sim_preset *g);
-
-#endif

@@ -1,6 +1,5 @@
 /* timing_sched: private to the timing half of engine/sim. One scheduler of an SM. */
-#ifndef GPULOCW_SIM_TIMING_SCHED_H
-#define GPULOCW_SIM_TIMING_SCHED_H
+#pragma once
 
 #include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/spent.h"
@@ -31,5 +30,3 @@ struct timing_sched {
     uint32_t pc;   /* of the instruction that issued last */
     uint32_t live; /* its warps that have not ended */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* sm: one SM: schedulers, scoreboard, units, load/store unit. */
-#ifndef GPULOCW_SIM_TIMING_SM_H
-#define GPULOCW_SIM_TIMING_SM_H
+#pragma once
 
 #include "engine/rec/counters.h"
 #include "engine/sim/cache/cache.h"
@@ -239,5 +238,3 @@ uint32_t timing_mem_atomic(struct timing_sm *s, struct cache_l2_request *r);
 void timing_mem_quiet(struct timing_sm *s, struct cache_l2_request *r); /* prefetch into L2 */
 /* Enters the requests of all SMs of the group, in order, and ends the epoch at `end`. */
 void timing_mem_enter(struct timing_mem *m, struct timing_sm *sms, uint32_t nsms, uint32_t end);
-
-#endif

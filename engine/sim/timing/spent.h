@@ -4,8 +4,7 @@
  * last: an operand, its unit, room in the load/store unit's queue, or its release (branch, barrier).
  * An operand from memory was in queues for some of its time: the wait goes to them first, since it would
  * be shorter by as much without them. */
-#ifndef GPULOCW_SIM_TIMING_SPENT_H
-#define GPULOCW_SIM_TIMING_SPENT_H
+#pragma once
 
 #include "engine/rec/limits.h"
 
@@ -129,5 +128,3 @@ void timing_spent_stop(struct timing_group *g);
 /* The rows of n groups, one for each instruction that has one; *rows: owned by the caller. */
 enum status timing_spent_take(const struct timing_group *g, uint32_t n, struct limit_row **rows,
                               size_t *nrows, struct limit_launch *l);
-
-#endif

@@ -1,6 +1,5 @@
 /* spill: what ptxas keeps in local memory where a kernel is allowed fewer registers than it has values. */
-#ifndef GPULOCW_SIM_TIMING_SPILL_H
-#define GPULOCW_SIM_TIMING_SPILL_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -18,5 +17,3 @@ uint32_t timing_spilled(const struct timing_plan *t);
  * that needs it is there; of a memory instruction, when it could begin. */
 uint32_t timing_spill_issue(struct timing_sm *s, struct timing_warp *w, struct timing_sched *q,
                             const struct timing_slot *o, uint32_t t);
-
-#endif

@@ -18,8 +18,7 @@
  * jump from event to event. The SMs of a group advance by epochs of EPOCH cycles.
  * Within one they see L2 as it was at its start and note their requests, entered
  * in order after it. So numbers do not depend on how many host threads ran it. */
-#ifndef GPULOCW_SIM_TIMING_TIMING_INT_H
-#define GPULOCW_SIM_TIMING_TIMING_INT_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -31,5 +30,3 @@
 #define TIMING_SM_WARPS 128u
 #define TIMING_FLIGHTS  2048u
 enum { TIMING_LOOP = 1 /* no machine instruction does it at once */, TIMING_SWAP };
-
-#endif

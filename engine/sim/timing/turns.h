@@ -1,6 +1,5 @@
 /* turns: a long loop whose turns are alike is timed for a few of them. */
-#ifndef GPULOCW_SIM_TIMING_TURNS_H
-#define GPULOCW_SIM_TIMING_TURNS_H
+#pragma once
 
 #include "engine/sim/sim.h"
 
@@ -11,5 +10,3 @@ bool timing_turns_find(const struct sim_program *p, struct sim_cut *out);
  * the rest as one of those between the two. *fewer is changed. */
 void timing_turns_extend(struct sim_stats *s, struct sim_stats *fewer, uint32_t turns,
                          uint32_t fewer_turns, uint64_t all);
-
-#endif

@@ -1,6 +1,5 @@
 /* warp: a warp whose instructions are timed. */
-#ifndef GPULOCW_SIM_TIMING_WARP_H
-#define GPULOCW_SIM_TIMING_WARP_H
+#pragma once
 
 #include "engine/sim/timing/plan.h"
 #include "engine/sim/timing/spent.h"
@@ -59,5 +58,3 @@ struct timing_warp {
 _Static_assert(sizeof(struct timing_warp) == 64, "one line");
 /* The first line of a warp's local memory: a number that no device address reaches. */
 uint64_t timing_local_line(const struct timing_sm *s, const struct timing_warp *w);
-
-#endif

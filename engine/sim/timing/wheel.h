@@ -2,8 +2,7 @@
  * window, a bit per list that is not empty. A later step waits in the
  * window's last list and is inserted again when that list is due. Everything is O(1) and
  * a few words, since an SM does little else. */
-#ifndef GPULOCW_SIM_TIMING_WHEEL_H
-#define GPULOCW_SIM_TIMING_WHEEL_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -58,5 +57,3 @@ static inline uint32_t wheel_take(struct timing_wheel *h, uint32_t at)
     h->full[i / 64] &= ~(1ull << i % 64);
     return first;
 }
-
-#endif

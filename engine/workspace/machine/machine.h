@@ -1,8 +1,7 @@
 /* machine: the machine code (SASS) of a kernel, for people to read: its PTX through ptxas, or what a
  * program holds, then through nvdisasm or cuobjdump. All are found on the PATH, below CUDA_HOME or
  * CUDA_PATH, or in /usr/local/cuda; none is needed to build. */
-#ifndef GPULOCW_WORKSPACE_MACHINE_MACHINE_H
-#define GPULOCW_WORKSPACE_MACHINE_MACHINE_H
+#pragma once
 
 #include "engine/dev/ptxas.h"
 
@@ -42,5 +41,3 @@ void machine_free(struct machine_code *c);
 /* The parts, for tests. Lines of one kernel out of what nvdisasm -c -g or cuobjdump -sass printed: takes
  * the text over. False: no such kernel in it. */
 bool machine_parse(struct machine_code *c, char *text, const char *kernel);
-
-#endif

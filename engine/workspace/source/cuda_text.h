@@ -1,7 +1,6 @@
 /* cuda_text: reading CUDA C++ without a compiler: words, brackets, where a kernel is defined. What cannot
  * be told for certain is "no"; what the edits come to is tried by a compiler. */
-#ifndef GPULOCW_WORKSPACE_SOURCE_CUDA_TEXT_H
-#define GPULOCW_WORKSPACE_SOURCE_CUDA_TEXT_H
+#pragma once
 
 #include "engine/workspace/source_edits_int.h"
 
@@ -44,5 +43,3 @@ bool cuda_wrap_body(struct source_editing *h, const struct cuda_kernel *d, const
 void cuda_loads(struct source_editing *h, const struct cuda_kernel *d);
 void cuda_place(struct source_editing *h, const struct cuda_kernel *d); /* which thread does what work */
 void cuda_shared(struct source_editing *h, const struct cuda_kernel *d);
-
-#endif

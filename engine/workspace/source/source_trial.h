@@ -1,6 +1,5 @@
 /* source_trial: is an edit of the source the rewrite? Compiled where a compiler is here, and simulated. */
-#ifndef GPULOCW_WORKSPACE_SOURCE_SOURCE_TRIAL_H
-#define GPULOCW_WORKSPACE_SOURCE_SOURCE_TRIAL_H
+#pragma once
 
 #include "engine/rec/data.h"
 #include "engine/rec/launch.h"
@@ -26,5 +25,3 @@ bool source_trial_launch_alone(struct source_trial *t, const struct tuned_kernel
 /* Fills in h->state, and why it is no other; ST_NOMEM. */
 enum status source_trial_judge(struct source_trial *t, const struct tuned_kernel *k,
                                struct source_edits *h);
-
-#endif
