@@ -1,6 +1,5 @@
 /* shared_ref: what the engine thread and its snapshots share, by reference counts. */
-#ifndef GPULOCW_WORKSPACE_SHARED_REF_H
-#define GPULOCW_WORKSPACE_SHARED_REF_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -16,5 +15,3 @@ struct shared_ref *shared_ref_ref(struct shared_ref *b);
 void shared_ref_unref(struct shared_ref *b);
 /* replaces what the slot holds */
 void shared_ref_put(struct shared_ref **slot, struct shared_ref *b);
-
-#endif

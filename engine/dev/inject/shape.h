@@ -1,7 +1,6 @@
 /* shape: which launches of a kernel are alike for who captures and tunes them: the same grid, block and dynamic shared
  * memory, and integer arguments of like size. */
-#ifndef GPULOCW_DEV_INJECT_SHAPE_H
-#define GPULOCW_DEV_INJECT_SHAPE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ static inline uint64_t shape_argument(uint64_t key, const void *p, size_t n, int
         bits++;
     return shape_add(key, v >> 32 ? 0 : bits);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* same: loads that ptxas makes once. */
-#ifndef GPULOCW_PTX_FACTS_SAME_H
-#define GPULOCW_PTX_FACTS_SAME_H
+#pragma once
 
 #include "engine/base/base.h"
 
@@ -8,5 +7,3 @@ struct ptx_cfg;
 
 /* By instruction: the load whose value it has, plus one; 0: none. Owned, base_free. NULL: out of memory. */
 uint32_t *ptx_same_loads(const struct ptx_cfg *g);
-
-#endif

@@ -1,6 +1,5 @@
 /* parts: lines of which stores wrote sectors in part. */
-#ifndef GPULOCW_SIM_CACHE_PARTS_H
-#define GPULOCW_SIM_CACHE_PARTS_H
+#pragma once
 
 #include "engine/sim/cache/cache.h"
 
@@ -32,5 +31,3 @@ uint8_t cache_parts_wait(const struct cache_parts *p, uint64_t line, uint8_t sec
 struct cache_part cache_parts_store(struct cache_parts *p, uint64_t line, uint8_t lack, uint64_t halves);
 /* These sectors are whole from now on. Returns those of them that waited. */
 uint8_t cache_parts_end(struct cache_parts *p, uint64_t line, uint8_t sectors);
-
-#endif

@@ -40,12 +40,13 @@ struct exec_cta {
     /* exec_cta_run goes on here; the free driver's look at device memory since which it has had a turn
      */
     uint32_t turn_warp, look;
-    uint64_t spins; /* slices in a row that ended in spinning */
-    bool parked;    /* it has waited for another CTA */
-    bool polls;     /* its last turn ended because all it does is look */
-    /* exec_cta_repeats: its calls, what it saw at one, how often that came back */
-    uint64_t looks, state, glimpse;
-    uint32_t repeats;
+    uint64_t spins;   /* slices in a row that ended in spinning */
+    bool parked;      /* it has waited for another CTA */
+    bool polls;       /* its last turn ended because all it does is look */
+    uint64_t looks;   /* calls of exec_cta_repeats */
+    uint64_t state;   /* what it saw at one of them, */
+    uint64_t glimpse; /* and a sixteenth of that */
+    uint32_t repeats; /* how often that came back */
     bool fault;
     bool refused;     /* it has seen that no CTA was left to be cancelled */
     uint64_t passed;  /* times that one of its barriers has let go */
