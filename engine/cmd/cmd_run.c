@@ -27,7 +27,6 @@ enum status measurement_of(const struct workspace *s, const struct args *a, stru
                                     .outputs = a->time_only ? DEV_OUTPUTS_NONE : DEV_OUTPUTS_ALL,
                                     .check_memory = a->check_memory,
                                     .no_counters = a->no_counters,
-                                    .keep_outputs = tune,
                                     .prove = a->prove != NULL,
                                     .repeat = a->repeat > 0 ? (unsigned)a->repeat : 0,
                                     .time_limit_s = a->time_limit },

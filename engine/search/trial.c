@@ -605,14 +605,9 @@ static enum status run_original(struct searching *s, struct result *r)
 {
     const struct options *none = options_none();
     struct tune_bench *b = s->bench;
-    bool some = result_counter(b->original, COUNTER_INST_WARP) >= SOME_INSTS;
-    b->keep_outputs = some && !b->opts.keep_outputs;
-    if (some && b->opts.keep_outputs) /* all were made when the bench was opened */
-        b->opts.outputs = DEV_OUTPUTS_SOME;
+    b->keep_outputs = result_counter(b->original, COUNTER_INST_WARP) >= SOME_INSTS;
     enum status st = tune_run_one(b, none, r, s->ds);
-    tune_part_of_original(b, r);
-    if (!b->opts.keep_outputs)
-        b->opts.outputs = some ? DEV_OUTPUTS_SOME : DEV_OUTPUTS_ALL;
+    b->opts.outputs = b->keep_outputs ? DEV_OUTPUTS_SOME : DEV_OUTPUTS_ALL;
     b->keep_outputs = false;
     return st;
 }

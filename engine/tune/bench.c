@@ -97,9 +97,7 @@ static enum status take_reference(struct tune_bench *b, struct diags *ds)
 {
     const struct options *none = options_none();
     struct result r = result_empty();
-    b->keep_outputs = b->opts.keep_outputs;
     enum status st = run_options(b, none, true, &r, ds);
-    b->keep_outputs = false;
     if (st == ST_OK && r.status != ST_OK) {
         diag_error(ds, "original", "the original kernel does not run: %s",
                    r.message[0] ? r.message : status_text(r.status));
@@ -208,16 +206,6 @@ static enum status run_compared(struct tune_bench *b, const struct options *o, s
     bool cleared = st == ST_OK && out->status == ST_OK && out->equal != EQUAL_NO;
     b->opts.outputs = cleared ? DEV_OUTPUTS_ALL : DEV_OUTPUTS_SOME;
     return st;
-}
-
-void tune_part_of_original(const struct tune_bench *b, struct result *r)
-{
-    if (r->equal != EQUAL_PART)
-        return;
-    memcpy(r->outputs, b->original->outputs, sizeof r->outputs);
-    r->noutputs = b->original->noutputs;
-    r->part = (struct outputs_part){ 0 };
-    r->equal = EQUAL_YES;
 }
 
 enum status tune_make_all(struct tune_bench *b, const struct options *o, struct result *out,

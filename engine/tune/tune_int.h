@@ -116,8 +116,6 @@ enum status tune_bounds_all(struct dev *d, struct dev_code *c, struct dev_data *
  * returns is what came of it; tune_as_result makes a result of that. */
 enum status tune_run_chosen(struct tune_bench *b, const struct options *o, struct result *out,
                             struct diags *ds);
-/* A launch of the original that made outputs of some CTAs, equal to those from the opening: they are its outputs. */
-void tune_part_of_original(const struct tune_bench *b, struct result *r);
 /* All outputs of a configuration, without a time: hashes and equality of *out. */
 enum status tune_make_all(struct tune_bench *b, const struct options *o, struct result *out,
                           struct diags *ds);

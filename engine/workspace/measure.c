@@ -53,7 +53,6 @@ static struct tune_run_opts run_opts(const struct measure *m, struct dev *prover
     o.cold = m->how.cold;
     o.energy = m->how.energy;
     o.outputs = m->how.outputs;
-    o.keep_outputs = m->how.keep_outputs;
     o.check_memory = m->how.check_memory;
     o.cancel = m->cancel;
     o.time_limit_s = m->how.time_limit_s;

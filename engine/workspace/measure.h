@@ -21,8 +21,7 @@ struct measure_how {
     enum dev_outputs outputs; /* ALL or NONE */
     bool check_memory;
     bool no_counters;
-    bool keep_outputs; /* of the original, for a search */
-    bool prove;        /* asked for; unasked, a simulated device of this process attacks what is small */
+    bool prove; /* asked for; unasked, a simulated device of this process attacks what is small */
     unsigned repeat;
     double time_limit_s;
     enum tune_level level;
