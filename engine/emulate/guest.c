@@ -457,6 +457,16 @@ static void guest_free(struct guest *s)
     stream_free(&s->io);
 }
 
+/* A process that reached for the device and has none ends as the program has it: why is told. */
+static void tell_no_device(struct emulation *e)
+{
+    struct diags ds = { 0 };
+    diag_add(&ds, DIAG_WARNING, "device-memory", NULL, NO_SPAN,
+             "a process of the program got no device: there is no room for the device's memory");
+    diag_hint(diags_last(&ds), "it takes address space and a file of its size: see ulimit -v and ulimit -f");
+    emulation_tell(e, &ds);
+}
+
 void guest_serve(struct emulation *e, int socket)
 {
     struct guest s = { .e = e, .io = { .fd = socket, .file = -1 }, .file = -1, .cancel.also = &e->stop };
@@ -466,5 +476,7 @@ void guest_serve(struct emulation *e, int socket)
     while (stream_next(&s.io, &h, &body) && take(&s, &h, body))
         ;
     guest_watch_stop(&s);
+    if (!s.card && !cancel_asked(&s.cancel))
+        tell_no_device(e);
     guest_free(&s);
 }

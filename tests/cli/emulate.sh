@@ -28,6 +28,7 @@ for f in '0 an illegal memory access was encountered' '1 misaligned address' '2 
     claim "its error has CUDA's words" grep -qx "${f#* }" "$T/out"
 done
 claim "a fault is reported with its place" grep -q 'error: the kernel executed trap: thread (0,0,0)' "$T/err"
+(ulimit -v 8000000; "$B" emulate -- "$P/columns" > "$T/out" 2> "$T/err"); claim "no room for the device's memory: the calls fail, and why is told" grep -q "got no device: there is no room" "$T/err"
 run --time-limit 0.2 -- "$P/faults" 3; claim "a launch that does not end" passed
 claim "the limit says how to raise it" grep -q -- '--time-limit SECONDS allows more' "$T/err"
 SECONDS=0; run -- timeout -s KILL 1 "$P/faults" 3
