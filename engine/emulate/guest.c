@@ -463,7 +463,8 @@ static void tell_no_device(struct emulation *e)
     struct diags ds = { 0 };
     diag_add(&ds, DIAG_WARNING, "device-memory", NULL, NO_SPAN,
              "a process of the program got no device: there is no room for the device's memory");
-    diag_hint(diags_last(&ds), "it takes address space and a file of its size: see ulimit -v and ulimit -f");
+    diag_hint(diags_last(&ds),
+              "it takes address space and a file of its size: see ulimit -v and ulimit -f");
     emulation_tell(e, &ds);
 }
 
