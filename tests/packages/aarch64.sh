@@ -17,8 +17,9 @@ for c in "analyze $(k gemm) --json" "run $(k backprop_forward) --json" "run $(k 
 done
 has "what is slower there is said" "this host interprets simulated kernels" "$($by "$build/gpulocw" devices)"
 programs=$(for t in "$build"/tests/test_*; do
-    # these load a library into programs, or start one of the other machine's
-    case $t in *.d | *.o | */test_dev_* | */test_tui_program | */test_live_peek) continue ;; esac
+    # these load a library into programs, or start one of the other machine's; the last two meet thousands of faults, for
+    # ten minutes, in code that is the same everywhere
+    case $t in *.d | *.o | */test_dev_* | */test_tui_program | */test_live_peek | */test_session_journal | */test_cmd_faults) continue ;; esac
     name=$(basename "$t")
     grep -q 'pty\.h' "tests/unit/$name.c" || grep -qx "$name" tests/slow.txt || echo "$t"
 done)
