@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/base.h"
+#include "engine/dev/inject/shape.h"
 #include "engine/rec/equality.h"
 
 #include <cjson/cJSON.h>
@@ -9,7 +10,6 @@
 struct args;
 
 #define OPTIMIZE_KERNELS 64u
-#define OPTIMIZE_SHAPES  8u
 #define OPTIMIZE_PUT     64u /* that apply puts into a program at most */
 /* A launch of a kernel that was captured, and all that are like it. */
 struct optimized_shape {
@@ -41,7 +41,7 @@ struct optimized {
     double gain;    /* of the kernel alone; NaN: not tuned */
     double covers;  /* of its time: the launches that were captured; NaN: not known */
     uint64_t launches;
-    struct optimized_shape shape[OPTIMIZE_SHAPES]; /* that with the most time first */
+    struct optimized_shape shape[SHAPES_MOST]; /* that with the most time first */
     size_t nshapes;
     bool several; /* shapes, as the survey saw it */
     bool ptx;

@@ -38,7 +38,7 @@ void optimize_captured(struct optimized *x, const cJSON *files)
     x->covers = number(files, "covers");
     cJSON_ArrayForEach(l, json_get(files, "launches"))
     {
-        struct optimized_shape *s = x->nshapes < OPTIMIZE_SHAPES ? &x->shape[x->nshapes] : NULL;
+        struct optimized_shape *s = x->nshapes < SHAPES_MOST ? &x->shape[x->nshapes] : NULL;
         uint64_t shared = 0;
         if (!s)
             break;
