@@ -65,6 +65,100 @@ static void edit(const struct cudaKernelNodeParams *k, unsigned *d, unsigned *h,
     NEED(cudaGraphAddNode(&other, g, NULL, NULL, 0, &set) != 0);
 }
 
+/* How often the most frequent of n comes. */
+static size_t most_alike(const cudaGraphNode_t *v, size_t n)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t same = 0;
+        for (size_t k = 0; k < n; k++)
+            same += v[k] == v[i];
+        most = same > most ? same : most;
+    }
+    return most;
+}
+
+/* Streams that part and meet: who waits for whom, what is not joined, two captures that would become one. */
+static void captures(char *stub, unsigned *d, unsigned n)
+{
+    cudaStream_t s, t, u;
+    cudaEvent_t e, f;
+    cudaGraph_t g;
+    cudaGraphNode_t from[8], to[8], first, second;
+    cudaGraphNode_t const *last;
+    int capturing;
+    unsigned long long id;
+    size_t edges = 8, waits;
+    OK(cudaStreamCreate(&s));
+    OK(cudaStreamCreate(&t));
+    OK(cudaStreamCreate(&u));
+    OK(cudaEventCreate(&e));
+    OK(cudaEventCreate(&f));
+    OK(cudaStreamBeginCapture(s, 0));
+    OK(add(stub, d, d, 1, n, s));
+    OK(cudaEventRecord(e, s));
+    OK(cudaStreamWaitEvent(t, e, 0));
+    OK(add(stub, d, d, 2, n, t));
+    OK(add(stub, d, d, 3, n, s));
+    OK(cudaStreamGetCaptureInfo(t, &capturing, &id, &g, &last, NULL, &waits));
+    NEED(waits == 1);
+    OK(cudaEventRecord(f, t));
+    OK(cudaStreamWaitEvent(s, f, 0));
+    OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &g, &last, NULL, &waits));
+    NEED(waits == 2);
+    OK(add(stub, d, d, 4, n, s));
+    OK(cudaStreamEndCapture(s, &g));
+    OK(cudaGraphGetEdges(g, from, to, NULL, &edges));
+    NEED(edges == 4); /* the first before two, these before the last */
+    NEED(most_alike(from, 4) == 2 && most_alike(to, 4) == 2);
+
+    OK(cudaStreamBeginCapture(s, 0)); /* what waits is chosen: the third behind the first alone */
+    OK(add(stub, d, d, 1, n, s));
+    OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &g, &last, NULL, &waits));
+    first = last[0];
+    OK(add(stub, d, d, 2, n, s));
+    OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &g, &last, NULL, &waits));
+    second = last[0];
+    OK(cudaStreamUpdateCaptureDependencies(s, &first, NULL, 1, 1));
+    OK(add(stub, d, d, 3, n, s));
+    OK(cudaStreamUpdateCaptureDependencies(s, &second, NULL, 1, 0));
+    OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &g, &last, NULL, &waits));
+    NEED(waits == 2);
+    OK(cudaStreamEndCapture(s, &g));
+    edges = 8;
+    OK(cudaGraphGetEdges(g, from, to, NULL, &edges));
+    NEED(edges == 2 && from[0] == first && from[1] == first);
+
+    OK(cudaStreamBeginCapture(s, 0)); /* t is left behind */
+    OK(cudaEventRecord(e, s));
+    OK(cudaStreamWaitEvent(t, e, 0));
+    OK(add(stub, d, d, 1, n, t));
+    IS(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(s, &g));
+    NEED(!g);
+    OK(cudaStreamIsCapturing(t, &capturing));
+    NEED(capturing == 0);
+
+    OK(cudaStreamBeginCapture(s, 0)); /* joined, then on alone */
+    OK(cudaEventRecord(e, s));
+    OK(cudaStreamWaitEvent(t, e, 0));
+    OK(add(stub, d, d, 1, n, t));
+    OK(cudaEventRecord(f, t));
+    OK(cudaStreamWaitEvent(s, f, 0));
+    OK(add(stub, d, d, 1, n, t));
+    IS(cudaErrorStreamCaptureUnjoined, cudaStreamEndCapture(s, &g));
+
+    OK(cudaStreamBeginCapture(s, 0));
+    OK(cudaStreamBeginCapture(u, 0));
+    OK(add(stub, d, d, 1, n, s));
+    OK(cudaEventRecord(e, s));
+    IS(cudaErrorStreamCaptureMerge, cudaStreamWaitEvent(u, e, 0));
+    NEED(cudaStreamEndCapture(s, &g) != 0);
+    NEED(cudaStreamEndCapture(u, &g) != 0);
+    OK(cudaStreamDestroy(s));
+    OK(cudaStreamDestroy(t));
+    OK(cudaStreamDestroy(u));
+}
+
 /* A graph captured from two streams, and one made of nodes, launched again and again. */
 int main(void)
 {
@@ -113,6 +207,7 @@ int main(void)
     IS(cudaErrorStreamCaptureInvalidated, add(&stub, d, d, 1, N, s));
     IS(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(s, &none));
     NEED(!none);
+    captures(&stub, d, n);
     void *args[] = { &d, &d, &by, &n };
     const struct cudaKernelNodeParams k = { &stub, { 2, 1, 1 }, { 128, 1, 1 }, 0, args, NULL };
     const struct cudaMemsetParams m = { d, 0, 2, 4, N, 1 };

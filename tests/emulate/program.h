@@ -44,6 +44,9 @@ int cudaStreamCreate(cudaStream_t *s), cudaStreamSynchronize(cudaStream_t s),
 int cudaEventCreate(cudaEvent_t *e), cudaEventRecord(cudaEvent_t e, cudaStream_t s);
 int cudaEventSynchronize(cudaEvent_t e), cudaEventElapsedTime(float *ms, cudaEvent_t a, cudaEvent_t b);
 int cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags);
+int cudaStreamIsCapturing(cudaStream_t s, int *status);
+int cudaStreamUpdateCaptureDependencies(cudaStream_t s, cudaGraphNode_t *v, const void *edges, size_t n,
+                                        unsigned alone);
 int cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t fn, void *data);
 int cudaStreamBeginCapture(cudaStream_t s, int mode),
     cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *g);

@@ -243,4 +243,10 @@ SAME(cuStreamGetCaptureInfo_v3,
       const void **edges, size_t *n),
      info3(s, status, id, g, last, edges, n))
 
+SAME(cuStreamUpdateCaptureDependencies, (cudaStream_t s, cudaGraphNode_t *v, size_t n, unsigned alone),
+     capture_waits(s, v, n, alone))
+SAME(cuStreamUpdateCaptureDependencies_v2,
+     (cudaStream_t s, cudaGraphNode_t *v, const void *edges, size_t n, unsigned alone),
+     ((void)edges, capture_waits(s, v, n, alone)))
+
 ENDS(cuThreadExchangeStreamCaptureMode, (int *mode), cudaThreadExchangeStreamCaptureMode(mode))

@@ -33,6 +33,8 @@ enum {
     cudaErrorNotSupported = 801,
     cudaErrorStreamCaptureUnsupported = 900,
     cudaErrorStreamCaptureInvalidated = 901,
+    cudaErrorStreamCaptureMerge = 902,
+    cudaErrorStreamCaptureUnjoined = 904,
     cudaErrorIllegalState = 401,
     cudaErrorGraphExecUpdateFailure = 910,
     cudaErrorInvalidClusterSize = 912,

@@ -106,7 +106,7 @@ cudaError_t op_do(struct op *op, cudaStream_t s)
 {
     cudaGraph_t g = capture_of(s);
     if (g && !g->spoilt)
-        return graph_append(g, op, NULL);
+        return graph_capture(stream_of(s), op);
     cudaError_t e = g                     ? cudaErrorStreamCaptureInvalidated
                     : !stream_of(s)       ? cudaErrorInvalidResourceHandle
                     : op->kind == OP_HOST ? run_host(op, true)
@@ -159,7 +159,7 @@ void graph_free(cudaGraph_t g)
     free(g);
 }
 
-static bool may_follow(const struct graph *g, cudaGraphNode_t const *before, size_t n)
+bool graph_has(const struct graph *g, cudaGraphNode_t const *before, size_t n)
 {
     bool fine = !n || before;
     for (size_t i = 0; fine && i < n; i++)
@@ -196,15 +196,17 @@ static cudaError_t put_node(cudaGraph_t g, struct op *op, cudaGraphNode_t const 
 cudaError_t graph_add(cudaGraph_t g, struct op *op, cudaGraphNode_t const *before, size_t nbefore,
                       cudaGraphNode_t *out)
 {
-    if (handle_is(g, HANDLE_GRAPH) && may_follow(g, before, nbefore))
+    if (handle_is(g, HANDLE_GRAPH) && graph_has(g, before, nbefore))
         return put_node(g, op, before, nbefore, out);
     op_free(op);
     return cudaErrorInvalidValue;
 }
 
-cudaError_t graph_append(cudaGraph_t g, struct op *op, cudaGraphNode_t *out)
+cudaError_t graph_capture(struct stream *s, struct op *op)
 {
-    return graph_add(g, op, g->n ? &g->v[g->n - 1] : NULL, g->n != 0, out);
+    cudaGraphNode_t node;
+    cudaError_t e = graph_add(s->into, op, s->tail.v, s->tail.n, &node);
+    return e ? e : tail_set(&s->tail, &node, 1);
 }
 
 /* ---- running ---- */

@@ -40,6 +40,7 @@ bool stream_drop(cudaStream_t s)
         return false;
     *at = s->next;
     handle_drop(s);
+    free(s->tail.v);
     free(s);
     return true;
 }
@@ -69,6 +70,7 @@ bool event_drop(cudaEvent_t e)
         return false;
     *at = e->next;
     handle_drop(e);
+    free(e->tail.v);
     free(e);
     return true;
 }
@@ -102,9 +104,50 @@ void order_forget(const struct context *c)
     }
 }
 
+/* ---- what a captured operation waits for ---- */
+static bool waits_for(const struct tail *t, const struct node *n)
+{
+    size_t i = 0;
+    while (i < t->n && t->v[i] != n)
+        i++;
+    return i < t->n;
+}
+
+cudaError_t tail_join(struct tail *t, cudaGraphNode_t const *v, size_t n)
+{
+    cudaGraphNode_t *all = n ? realloc(t->v, (t->n + n) * sizeof *all) : t->v;
+    if (n && !all)
+        return cudaErrorMemoryAllocation;
+    t->v = all;
+    for (size_t i = 0; i < n; i++)
+        if (!waits_for(t, v[i]))
+            t->v[t->n++] = v[i];
+    return cudaSuccess;
+}
+
+cudaError_t tail_set(struct tail *t, cudaGraphNode_t const *v, size_t n)
+{
+    t->n = 0;
+    return tail_join(t, v, n);
+}
+
+bool capture_joined(const struct stream *origin)
+{
+    cudaGraph_t g = origin->into;
+    bool joined = true;
+    g->turn++;
+    for (size_t i = 0; i < g->n; i++)
+        for (size_t k = 0; k < g->v[i]->nbefore; k++)
+            g->v[i]->before[k]->turn = g->turn;
+    for (size_t i = 0; i < g->n && joined; i++)
+        joined = g->v[i]->turn == g->turn || waits_for(&origin->tail, g->v[i]);
+    return joined;
+}
+
 static void no_longer(struct stream *s, cudaGraph_t g)
 {
     s->origin = s->into != g && s->origin;
+    s->tail.n = s->into == g ? 0 : s->tail.n;
     s->into = s->into == g ? NULL : s->into;
 }
 
@@ -114,5 +157,8 @@ void capture_end(cudaGraph_t g)
         no_longer(s, g);
     no_longer(&S.per_thread, g);
     for (struct event *e = S.events; e; e = e->next)
-        e->into = e->into == g ? NULL : e->into;
+        if (e->into == g) {
+            e->into = NULL;
+            e->tail.n = 0;
+        }
 }

@@ -184,12 +184,17 @@ cudaError_t launch_do(const struct launch_want *w, cudaStream_t s);
 int runtime_version(void); /* enter.c: 13000: what the program was built with */
 
 /* ---- order.c ---- */
+struct tail { /* what the next captured operation waits for */
+    cudaGraphNode_t *v;
+    size_t n;
+};
 struct stream {
     const struct context *owner; /* NULL: any */
     unsigned flags;
     int priority;
     cudaGraph_t into; /* captured into; NULL: not */
     bool origin;      /* the capture began here */
+    struct tail tail;
     struct stream *next;
 };
 struct stream *stream_of(cudaStream_t s); /* of NULL and the special numbers, too; NULL: none of ours */
@@ -201,6 +206,7 @@ struct event {
     unsigned flags;
     bool recorded;
     cudaGraph_t into; /* recorded in a stream that is captured into it; NULL: not */
+    struct tail tail; /* of the stream then */
     struct event *next;
 };
 struct event *event_of(cudaEvent_t e);  /* NULL: none of ours */
@@ -208,9 +214,15 @@ bool event_add(struct event *e);        /* false: out of memory */
 bool here(const struct context *owner); /* it is the current one */
 bool event_drop(cudaEvent_t e);
 cudaGraph_t capture_of(cudaStream_t s);
+/* It waits for these nodes too, or for them alone. */
+cudaError_t tail_join(struct tail *t, cudaGraphNode_t const *v, size_t n);
+cudaError_t tail_set(struct tail *t, cudaGraphNode_t const *v, size_t n);
+bool capture_joined(
+    const struct stream *origin); /* nothing captured is left that it does not wait for */
 /* What is asked of a capture, and the nodes that the next one waits for; stream.c. NULL: not asked. */
 cudaError_t capture_info(cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
                          cudaGraphNode_t const **last, size_t *n);
+cudaError_t capture_waits(cudaStream_t s, cudaGraphNode_t const *v, size_t n, unsigned alone);
 void capture_end(cudaGraph_t g); /* streams and events that it is made of are free again */
 
 /* ---- graphs (ops.c) ---- */
@@ -230,9 +242,10 @@ struct graph {
 };
 cudaGraph_t graph_new(void);
 void graph_free(cudaGraph_t g);
-cudaGraph_t graph_copy(const struct graph *g); /* NULL: out of memory */
+cudaGraph_t graph_copy(const struct graph *g);                             /* NULL: out of memory */
+bool graph_has(const struct graph *g, cudaGraphNode_t const *v, size_t n); /* these are its nodes */
 /* A node behind those of `before`. Takes the op. */
 cudaError_t graph_add(cudaGraph_t g, struct op *op, cudaGraphNode_t const *before, size_t nbefore,
                       cudaGraphNode_t *out);
-cudaError_t graph_append(cudaGraph_t g, struct op *op, cudaGraphNode_t *out); /* behind the last */
+cudaError_t graph_capture(struct stream *s, struct op *op); /* behind what the stream waits for */
 cudaError_t graph_run(cudaGraph_t g);

@@ -106,8 +106,8 @@ EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsig
     if (!event_of(e) || !k || !(k->owner ? e->owner == k->owner : here(e->owner)))
         END(cudaErrorInvalidResourceHandle);
     e->into = k->into;
-    if (k->into && !flags)
-        END(cudaSuccess); /* only says where others join the capture */
+    if (k->into && !flags) /* only says where others join the capture */
+        END(tail_set(&e->tail, k->tail.v, k->tail.n));
     struct op op = { .kind = OP_RECORD, .record = { e } };
     END(op_do(&op, s));
 }
@@ -125,7 +125,7 @@ static cudaError_t event_wait(cudaEvent_t e)
 PLAIN(cudaEventSynchronize, (cudaEvent_t e), event_wait(e))
 PLAIN(cudaEventQuery, (cudaEvent_t e), event_wait(e))
 
-/* A stream that waits for an event of a capture joins it. */
+/* A stream that waits for an event of a capture joins it. Two captures do not become one. */
 EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
 {
     (void)flags;
@@ -133,9 +133,14 @@ EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned f
     struct stream *k = stream_of(s);
     if (!event_of(e) || !k)
         END(cudaErrorInvalidResourceHandle);
-    if (e->into && !k->into)
-        k->into = e->into;
-    END(cudaSuccess);
+    if (!e->into)
+        END(cudaSuccess);
+    if (k->into && k->into != e->into) {
+        k->into->spoilt = e->into->spoilt = true;
+        END(cudaErrorStreamCaptureMerge);
+    }
+    k->into = e->into;
+    END(tail_join(&k->tail, e->tail.v, e->tail.n));
 }
 
 EXPORT cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
@@ -181,12 +186,14 @@ EXPORT cudaError_t cudaStreamEndCapture(cudaStream_t s, cudaGraph_t *out)
     if (!k || !k->into || !k->origin)
         END(cudaErrorIllegalState);
     cudaGraph_t g = k->into;
+    cudaError_t e = g->spoilt            ? cudaErrorStreamCaptureInvalidated
+                    : !capture_joined(k) ? cudaErrorStreamCaptureUnjoined
+                                         : cudaSuccess;
     capture_end(g);
-    *out = g->spoilt ? NULL : g;
-    if (*out)
-        END(cudaSuccess);
-    graph_free(g);
-    END(cudaErrorStreamCaptureInvalidated);
+    *out = e ? NULL : g;
+    if (e)
+        graph_free(g);
+    END(e);
 }
 
 /* None, active, invalidated. */
@@ -213,11 +220,35 @@ cudaError_t capture_info(cudaStream_t s, int *status, unsigned long long *id, cu
     if (graph)
         *graph = g;
     if (last)
-        *last = g && g->n ? &g->v[g->n - 1] : NULL;
+        *last = g ? stream_of(s)->tail.v : NULL;
     if (n)
-        *n = g && g->n ? 1 : 0;
+        *n = g ? stream_of(s)->tail.n : 0;
     return cudaSuccess;
 }
+
+/* Nodes that the next operation waits for, too, or alone. */
+cudaError_t capture_waits(cudaStream_t s, cudaGraphNode_t const *v, size_t n, unsigned alone)
+{
+    struct stream *k = stream_of(s);
+    if (!k)
+        return cudaErrorInvalidResourceHandle;
+    if (!k->into)
+        return cudaErrorIllegalState;
+    if (alone > 1 || !graph_has(k->into, v, n))
+        return cudaErrorInvalidValue;
+    if (k->into->spoilt)
+        return cudaErrorStreamCaptureInvalidated;
+    return alone ? tail_set(&k->tail, v, n) : tail_join(&k->tail, v, n);
+}
+
+LOCKED(cudaStreamUpdateCaptureDependencies_v2,
+       (cudaStream_t s, cudaGraphNode_t *v, const void *edges, size_t n, unsigned alone),
+       ((void)edges, capture_waits(s, v, n, alone)))
+/* CUDA 13 has the edges before the number. */
+LOCKED(cudaStreamUpdateCaptureDependencies,
+       (cudaStream_t s, cudaGraphNode_t *v, uintptr_t edges, size_t n, unsigned alone),
+       runtime_version() >= 13000 ? capture_waits(s, v, n, alone)
+                                  : capture_waits(s, v, edges, (unsigned)n))
 
 /* What every version's call has in front. */
 LOCKED(cudaStreamGetCaptureInfo_v2,
