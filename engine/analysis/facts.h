@@ -122,7 +122,7 @@ void cta_overlap_assumed(struct facts *f, struct fact *x);
 void share_all(struct facts *f, struct ana_kernel *k);
 /* CTAs of the launch that an SM holds at a time, by warps, shared memory, registers where they are
  * known, and the CTA limit. */
-uint32_t share_resident(const struct facts *f, const struct dev_info *dev);
+uint32_t share_resident(const struct facts *f, const struct dev_info *d);
 /* curve.c: ana_curve_make for facts that exist; f->slice is made anew. *out owned; ST_REFUSED: nothing
  * could be traced. */
 enum status curve_make(struct facts *f, struct ana_curve **out);

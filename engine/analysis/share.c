@@ -291,7 +291,7 @@ static uint32_t window(const struct probe *p)
     }
     return 0;
 }
-uint32_t share_resident(const struct facts *f, const struct dev_info *dev)
+uint32_t share_resident(const struct facts *f, const struct dev_info *d)
 {
     uint32_t warps = env_warps(&f->v);
     const struct launch_spec *l = f->v.data ? f->v.data->spec : NULL;
@@ -303,8 +303,8 @@ uint32_t share_resident(const struct facts *f, const struct dev_info *dev)
             l && launch_cluster(l).x ? dim3u_count(launch_cluster(l)) : ptx_cluster_of(f->e.kernel),
         .carveout = -1,
     };
-    uint32_t n = dev_resident(dev, &cta).ctas_per_sm;
-    uint64_t even = dev->sms ? (env_ctas(&f->v) + dev->sms - 1) / dev->sms : n;
+    uint32_t n = dev_resident(d, &cta).ctas_per_sm;
+    uint64_t even = d->sms ? (env_ctas(&f->v) + d->sms - 1) / d->sms : n;
     return n > even ? (uint32_t)even : n ? n : 1;
 }
 static void footprint(struct sharing *s)

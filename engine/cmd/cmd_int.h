@@ -58,16 +58,16 @@ void cmd_progress(const struct args *a, double done, const char *what);
 /* the same, with a text behind it */
 void cmd_progress_detail(const struct args *a, double done, const char *what, const char *detail);
 void cmd_progress_end(const struct args *a);
-void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
+void cmd_family_text(const struct tune_family *f, const struct dev_info *d, const char *kernel,
                      struct buf *out);
-void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
+void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *d, const char *kernel,
                     struct buf *out);
 /* d: as of roofline_of */
 void cmd_result_text(const struct result *r, const struct dev_info *dev, const char *kernel,
                      struct roofline_device *d, struct buf *out);
 /* "LDG.E x2, LDG.E.STRONG.GPU x1", and warnings of operators that change nothing on the device. */
 void cmd_classes_text(const struct load_classes *c, struct buf *out);
-void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, struct diags *ds);
+void cmd_classes_warn(const struct load_classes *c, const struct dev_info *d, struct diags *ds);
 bool cmd_utf8(void);
 /* Original against rewritten side by side, `width` columns, PTX in colour when `color` (cmd_diff.c). */
 void cmd_side_by_side(const struct ptx_module *original, const struct pass_output *o, unsigned width,

@@ -66,12 +66,12 @@ static void sets_text(const struct tune_found *f, struct buf *out)
 }
 
 /* Method "model": what it thought of before the one launch that confirms. */
-static void ranking_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
+static void ranking_text(const struct tune_found *f, const struct dev_info *d, struct buf *out)
 {
     if (f->nranking)
         buf_printf(
             out, "ranking by the memory-cost model, no launches (cycles on %s):\n%14s %14s   options\n",
-            dev->name, "paper", "extended");
+            d->name, "paper", "extended");
     for (unsigned i = 0; i < f->nranking; i++) {
         struct buf line = { 0 };
         options_line(options_at(f->ranked, i), &line);
@@ -99,9 +99,9 @@ static void put_limits(const struct tune_found *f, struct buf *out)
 }
 
 /* What a simulated gain may be on the GPU. */
-static void gain_text(const struct tune_found *f, const struct dev_info *dev, struct buf *out)
+static void gain_text(const struct tune_found *f, const struct dev_info *d, struct buf *out)
 {
-    if (dev->kind != DEV_SIMULATED || f->leave_alone)
+    if (d->kind != DEV_SIMULATED || f->leave_alone)
         return;
     if (f->likely_gain.low > 0)
         buf_printf(out, "on a GPU     %.2fx to %.2fx in %d of 100 cases\n", f->likely_gain.low,

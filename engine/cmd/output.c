@@ -224,13 +224,13 @@ void cmd_classes_text(const struct load_classes *c, struct buf *out)
                    c->v[i].op.noop ? " (no effect)" : "");
 }
 
-void cmd_classes_warn(const struct load_classes *c, const struct dev_info *dev, struct diags *ds)
+void cmd_classes_warn(const struct load_classes *c, const struct dev_info *d, struct diags *ds)
 {
     for (size_t i = 0; i < c->n; i++)
         if (c->v[i].op.noop)
             diag_add(ds, DIAG_WARNING, "no-effect", NULL, NO_SPAN,
                      "the cache operator of %u load%s has no effect on %s (%s): %s", c->v[i].loads,
-                     c->v[i].loads == 1 ? "" : "s", dev->name, c->v[i].op.sass, c->v[i].op.reason);
+                     c->v[i].loads == 1 ? "" : "s", d->name, c->v[i].op.sass, c->v[i].op.reason);
 }
 
 static void put_r2(double r2, struct buf *out)
@@ -280,13 +280,13 @@ static void sweep_row(const char *name, int width, const struct result *r, bool 
 }
 
 /* "simulated, sampled" */
-static const char *numbers_of(const struct tune_sweep *s, const struct dev_info *dev)
+static const char *numbers_of(const struct tune_sweep *s, const struct dev_info *d)
 {
-    struct session_run r = { .kind = RUN_SWEEP, .dev = *dev, .sweep = *s };
+    struct session_run r = { .kind = RUN_SWEEP, .dev = *d, .sweep = *s };
     return report_evidence(&r);
 }
 
-void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, const char *kernel,
+void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *d, const char *kernel,
                     struct buf *out)
 {
     const struct result *best = tune_sweep_best(s);
@@ -295,7 +295,7 @@ void cmd_sweep_text(const struct tune_sweep *s, const struct dev_info *dev, cons
     struct time_scale u = time_scale_for(report_slowest_ns(s));
     char label[PTX_LABEL];
     buf_printf(out, "%s on %s (%s)\n%s\n  %-*s %7s %s %8s %14s  outputs\n", ptx_label(kernel, label),
-               dev->name, numbers_of(s, dev),
+               d->name, numbers_of(s, d),
                pi ? "bpa: all bypass; cha: all cache; pi: warps of a CTA that cache\n" : "", width,
                s->axis, "time", u.name, "L1 hit %", "L2 read sect.");
     if (pi) {
@@ -371,14 +371,14 @@ static struct time_scale family_unit(const struct tune_family *f)
     return time_scale_for(high);
 }
 
-void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
+void cmd_family_text(const struct tune_family *f, const struct dev_info *d, const char *kernel,
                      struct buf *out)
 {
     bool pi = strcmp(f->axis[0], "pi") == 0;
     struct time_scale u = family_unit(f);
     char label[PTX_LABEL];
     buf_printf(out, "%s on %s (%s): %zu slices of a sweep along %s\n\n  %-36s", ptx_label(kernel, label),
-               dev->name, numbers_of(&f->slice[f->best].sweep, dev), f->n, f->axis[0], "slice");
+               d->name, numbers_of(&f->slice[f->best].sweep, d), f->n, f->axis[0], "slice");
     if (pi)
         buf_printf(out, "    bpa %s    cha %s", u.name, u.name);
     buf_printf(out, " %6s   time %s  category\n", "best", u.name);
@@ -389,7 +389,7 @@ void cmd_family_text(const struct tune_family *f, const struct dev_info *dev, co
         return;
     }
     buf_puts(out, "\nthe slice with the fastest configuration:\n");
-    cmd_sweep_text(&f->slice[f->best].sweep, dev, kernel, out);
+    cmd_sweep_text(&f->slice[f->best].sweep, d, kernel, out);
 }
 
 enum status cmd_prove_level(const char *text, enum tune_level unasked, enum tune_level *level,

@@ -51,13 +51,13 @@ struct rests {
     bool mixed;
 };
 
-static void rest_on(void *ctx, const struct result *x)
+static void rest_on(void *ctx, const struct result *r)
 {
     struct rests *t = ctx;
-    if (!report_has_time(x))
+    if (!report_has_time(r))
         return;
-    t->first = t->first ? t->first : x;
-    t->mixed |= evidence_of(x) != evidence_of(t->first);
+    t->first = t->first ? t->first : r;
+    t->mixed |= evidence_of(r) != evidence_of(t->first);
 }
 
 const char *report_evidence(const struct session_run *r)
@@ -68,16 +68,16 @@ const char *report_evidence(const struct session_run *r)
 }
 
 /* Behind it in a title. */
-static const char *guess_of(const struct result *x)
+static const char *guess_of(const struct result *r)
 {
-    return x && result_guessed(x) ? ", launch guessed" : "";
+    return r && result_guessed(r) ? ", launch guessed" : "";
 }
 
-static void longest(void *ctx, const struct result *x)
+static void longest(void *ctx, const struct result *r)
 {
     int64_t *most = ctx;
-    if (report_has_time(x) && result_time(x)->max > *most)
-        *most = result_time(x)->max;
+    if (report_has_time(r) && result_time(r)->max > *most)
+        *most = result_time(r)->max;
 }
 
 struct time_scale report_unit(const struct session_run *r)
@@ -93,7 +93,7 @@ struct times {
     double *v, *low, *high;
     bool *wrong;
 };
-static struct times times_of(const struct result *x, size_t n, struct time_scale s)
+static struct times times_of(const struct result *r, size_t n, struct time_scale s)
 {
     struct times t = { .v = base_alloc((n + 1) * (3 * sizeof(double) + sizeof(bool))) };
     if (!t.v)
@@ -102,11 +102,11 @@ static struct times times_of(const struct result *x, size_t n, struct time_scale
     t.high = t.low + n;
     t.wrong = (bool *)(t.high + n);
     for (size_t i = 0; i < n; i++) {
-        bool is = report_has_time(result_at(x, i));
-        t.v[i] = is ? (double)result_time(result_at(x, i))->median / s.ns : NAN;
-        t.low[i] = is ? (double)result_time(result_at(x, i))->min / s.ns : NAN;
-        t.high[i] = is ? (double)result_time(result_at(x, i))->max / s.ns : NAN;
-        t.wrong[i] = result_equal(result_at(x, i)) == EQUAL_NO;
+        bool is = report_has_time(result_at(r, i));
+        t.v[i] = is ? (double)result_time(result_at(r, i))->median / s.ns : NAN;
+        t.low[i] = is ? (double)result_time(result_at(r, i))->min / s.ns : NAN;
+        t.high[i] = is ? (double)result_time(result_at(r, i))->max / s.ns : NAN;
+        t.wrong[i] = result_equal(result_at(r, i)) == EQUAL_NO;
     }
     return t;
 }

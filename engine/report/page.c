@@ -67,42 +67,42 @@ struct rows {
     struct time_scale unit;
 };
 
-static double gain_in(const struct rows *t, const struct result *x)
+static double gain_in(const struct rows *t, const struct result *r)
 {
-    double gain = run_gain(originals(t->p), t->p->originals.n, t->r, x);
-    return isnan(gain) ? gain_of(t->base, x) : gain;
+    double gain = run_gain(originals(t->p), t->p->originals.n, t->r, r);
+    return isnan(gain) ? gain_of(t->base, r) : gain;
 }
 
-static void put_row(void *ctx, const struct result *x)
+static void put_row(void *ctx, const struct result *r)
 {
     struct rows *t = ctx;
     struct buf line = { 0 };
     char text[COLUMNS - 1][CELL];
-    const struct counter *l1 = &result_counters(x)[COUNTER_L1_HIT_RATE],
-                         *l2 = &result_counters(x)[COUNTER_L2_HIT_RATE],
-                         *dram = &result_counters(x)[COUNTER_DRAM_READ_BYTES];
-    bool timed = report_has_time(x);
-    options_line(result_options(x), &line);
+    const struct counter *l1 = &result_counters(r)[COUNTER_L1_HIT_RATE],
+                         *l2 = &result_counters(r)[COUNTER_L2_HIT_RATE],
+                         *dram = &result_counters(r)[COUNTER_DRAM_READ_BYTES];
+    bool timed = report_has_time(r);
+    options_line(result_options(r), &line);
     if (timed)
-        snprintf(text[0], CELL, "%.*f", t->unit.decimals, (double)result_time(x)->median / t->unit.ns);
+        snprintf(text[0], CELL, "%.*f", t->unit.decimals, (double)result_time(r)->median / t->unit.ns);
     else
-        snprintf(text[0], CELL, "n/a (%s)", status_text(result_status(x)));
-    snprintf(text[1], CELL, "%s", gain_words(t->base ? gain_in(t, x) : (double)NAN).s);
+        snprintf(text[0], CELL, "n/a (%s)", status_text(result_status(r)));
+    snprintf(text[1], CELL, "%s", gain_words(t->base ? gain_in(t, r) : (double)NAN).s);
     value_text(l1->value, l1->valid, "%.2f", text[2]);
     value_text(l2->value, l2->valid, "%.2f", text[3]);
     value_text(dram->value / 1048576, dram->valid, "%.2f", text[4]);
-    snprintf(text[5], CELL, "%s", report_equal(x));
+    snprintf(text[5], CELL, "%s", report_equal(r));
     const char *cell[COLUMNS] = {
         line.n ? line.s : "original", text[0], text[1], text[2], text[3], text[4], text[5]
     };
     t->p->w->row(t->p->out, cell, COLUMNS, true,
-                 t->best && options_equal(result_options(x), result_options(t->best)));
+                 t->best && options_equal(result_options(r), result_options(t->best)));
     buf_free_checked(&line, t->p->out);
 }
 
-static void count_one(void *ctx, const struct result *x)
+static void count_one(void *ctx, const struct result *r)
 {
-    (void)x;
+    (void)r;
     ++*(size_t *)ctx;
 }
 

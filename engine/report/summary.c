@@ -67,10 +67,10 @@ static void put_row(const struct page *p, const char *name, double share, long w
     p->w->row(p->out, cell, ARRAY_LEN(cell), false, false);
 }
 
-static void put_limits(const struct page *p, const struct result *x)
+static void put_limits(const struct page *p, const struct result *r)
 {
     static const char *const head[] = { "what limits it", "share of the time", "" };
-    const struct limits *l = result_limits(x);
+    const struct limits *l = result_limits(r);
     struct buf why = { 0 };
     double rest = 1;
     long left = 100;
@@ -79,7 +79,7 @@ static void put_limits(const struct page *p, const struct result *x)
         say(p, &why);
         return;
     }
-    limit_why(x, limits_first(l), &why);
+    limit_why(r, limits_first(l), &why);
     struct buf text = { 0 };
     buf_printf(&text, "What limits it: %s%s%s", limit_name(limits_first(l)), why.n ? ", " : "",
                why.n ? why.s : "");
@@ -126,13 +126,13 @@ static uint32_t store_at(const struct page *p, const struct limit_place *at)
 }
 
 /* The loads of a place: the line of the heaviest, else of the place; sectors a request of all. */
-static uint32_t heaviest(const struct page *p, const struct result *x, const struct limit_place *at,
+static uint32_t heaviest(const struct page *p, const struct result *r, const struct limit_place *at,
                          double *per_request)
 {
     uint64_t sectors = 0, requests = 0, most = 0;
     uint32_t line = at->ptx;
-    for (uint32_t i = 0; p->module && i < result_nloads(x); i++) {
-        const struct load_counts *c = &result_loads(x)[i];
+    for (uint32_t i = 0; p->module && i < result_nloads(r); i++) {
+        const struct load_counts *c = &result_loads(r)[i];
         if (!stands_at(p, at, c->line))
             continue;
         sectors += c->sectors;
@@ -156,11 +156,11 @@ static void put_code(struct str s, char *code, size_t size)
     code[n] = '\0';
 }
 
-static void put_where(const struct page *p, const struct result *x)
+static void put_where(const struct page *p, const struct result *r)
 {
     static const char *const head[] = { "where", "share of the time", "sectors a request", "PTX there" };
     struct limit_place v[LIMIT_POOL];
-    size_t n = limits_lines(result_limits(x), v);
+    size_t n = limits_lines(result_limits(r), v);
     if (!n)
         return;
     p->w->head(p->out, head, ARRAY_LEN(head));
@@ -168,12 +168,12 @@ static void put_where(const struct page *p, const struct result *x)
         char name[CELL], percent[16], sectors[16] = "", code[CELL] = "";
         double per_request = NAN; /* of stores nothing is counted by line */
         uint32_t line = v[i].cause == LIMIT_COALESCING_STORE ? store_at(p, &v[i])
-                                                             : heaviest(p, x, &v[i], &per_request);
+                                                             : heaviest(p, r, &v[i], &per_request);
         if (p->module)
             put_code(str_trim(ptx_line_text(p->module, line)), code, sizeof code);
         if (!isnan(per_request))
             snprintf(sectors, sizeof sectors, "%.3g", per_request);
-        place_name(result_limits(x), &v[i], name, sizeof name);
+        place_name(result_limits(r), &v[i], name, sizeof name);
         snprintf(percent, sizeof percent, "%.0f %%", 100 * (double)v[i].share);
         p->w->row(p->out, (const char *[]){ name, percent, sectors, code }, ARRAY_LEN(head), false,
                   false);
@@ -181,13 +181,13 @@ static void put_where(const struct page *p, const struct result *x)
     p->w->tail(p->out);
 }
 
-static void put_try(const struct page *p, const struct result *x)
+static void put_try(const struct page *p, const struct result *r)
 {
     struct limit_try t = { NULL, NULL };
     struct buf text = { 0 };
     unsigned i = 0;
-    while (result_limits(x)->valid &&
-           limit_next_try(result_limits(x), limits_first(result_limits(x)), &i, &t))
+    while (result_limits(r)->valid &&
+           limit_next_try(result_limits(r), limits_first(result_limits(r)), &i, &t))
         buf_printf(&text, "%s%s%s",
                    text.n ? "; " : "What to try next: ", t.edit ? "in the source: " : "",
                    t.edit ? t.edit : t.options);
@@ -232,16 +232,16 @@ static void put_gained(const struct page *p, const struct base *base, const stru
     say(p, &text);
 }
 
-static void put_guessed(const struct page *p, const struct result *x)
+static void put_guessed(const struct page *p, const struct result *r)
 {
-    bool sampled = evidence_of(x) == EVIDENCE_SAMPLED;
+    bool sampled = evidence_of(r) == EVIDENCE_SAMPLED;
     struct buf text = { 0 };
-    if (!result_guessed(x) && !sampled)
+    if (!result_guessed(r) && !sampled)
         return;
-    launch_guess_line("What is guessed: ", result_guessed(x), &text);
+    launch_guess_line("What is guessed: ", result_guessed(r), &text);
     if (sampled)
         buf_printf(&text, "%stimes are from a sample; --exact times all CTAs and turns.",
-                   result_guessed(x) ? "Besides, " : "What is guessed: ");
+                   result_guessed(r) ? "Besides, " : "What is guessed: ");
     say(p, &text);
 }
 

@@ -13,11 +13,11 @@
 /* Options of what was found. */
 enum { OF_SETS = 1, OF_RANKED = OF_SETS + TUNE_SETS, OPTIONS = OF_RANKED + TUNE_RANKED + 1 };
 
-static void give(struct tune_found *f, struct options *options, struct result *r)
+static void give(struct tune_found *f, struct options *o, struct result *r)
 {
-    f->options = options;
-    f->set_best = options ? options + OF_SETS : NULL;
-    f->ranked = options ? options + OF_RANKED : NULL;
+    f->options = o;
+    f->set_best = o ? o + OF_SETS : NULL;
+    f->ranked = o ? o + OF_RANKED : NULL;
     f->best = r;
     f->original = r ? r + 1 : NULL;
 }

@@ -57,30 +57,30 @@ static bool each(const struct session_run *r, bool (*see)(void *ctx, const struc
 }
 
 /* ---- the original ---- */
-static bool better(const struct result *x, const struct result *than)
+static bool better(const struct result *r, const struct result *than)
 {
-    return x && (!than || evidence_of(x) > evidence_of(than));
+    return r && (!than || evidence_of(r) > evidence_of(than));
 }
 
 struct looking {
     const struct result *like, *best;
 };
 
-static bool see_original(void *ctx, const struct result *x)
+static bool see_original(void *ctx, const struct result *r)
 {
     struct looking *l = ctx;
     const struct options *none = options_none();
-    bool timed = result_time(x)->valid && result_status(x) == ST_OK && !result_probe_ctas(x),
-         wanted = !l->like || evidence_of(x) == evidence_of(l->like);
-    if (timed && wanted && better(x, l->best) && options_equal(result_options(x), none))
-        l->best = x;
+    bool timed = result_time(r)->valid && result_status(r) == ST_OK && !result_probe_ctas(r),
+         wanted = !l->like || evidence_of(r) == evidence_of(l->like);
+    if (timed && wanted && better(r, l->best) && options_equal(result_options(r), none))
+        l->best = r;
     return false;
 }
 
-static bool see_cold(void *ctx, const struct result *x)
+static bool see_cold(void *ctx, const struct result *r)
 {
-    *(bool *)ctx = result_cold(x);
-    return result_time(x)->valid;
+    *(bool *)ctx = result_cold(r);
+    return result_time(r)->valid;
 }
 
 bool run_cold(const struct session_run *r)
@@ -90,10 +90,10 @@ bool run_cold(const struct session_run *r)
     return cold;
 }
 
-static bool see_regs_from(void *ctx, const struct result *x)
+static bool see_regs_from(void *ctx, const struct result *r)
 {
-    *(const char **)ctx = result_regs_from(x);
-    return *result_regs_from(x);
+    *(const char **)ctx = result_regs_from(r);
+    return *result_regs_from(r);
 }
 
 const char *run_regs_from(const struct session_run *r)
@@ -136,11 +136,11 @@ struct wanted {
     double gain;
 };
 
-static bool see_gain(void *ctx, const struct result *x)
+static bool see_gain(void *ctx, const struct result *r)
 {
     struct wanted *w = ctx;
     double gain =
-        options_equal(result_options(x), result_options(w->like)) ? gain_of(w->base, x) : (double)NAN;
+        options_equal(result_options(r), result_options(w->like)) ? gain_of(w->base, r) : (double)NAN;
     w->gain = isnan(gain) ? w->gain : gain;
     return !isnan(w->gain);
 }

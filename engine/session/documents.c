@@ -24,10 +24,10 @@
 #include <math.h>
 #include <string.h>
 
-static void put_subject(struct jw *w, const struct dev_info *dev, const char *kernel)
+static void put_subject(struct jw *w, const struct dev_info *d, const char *kernel)
 {
     jw_key(w, "device");
-    put_device(w, dev);
+    put_device(w, d);
     jw_put_str(w, "kernel", kernel);
 }
 
@@ -49,17 +49,16 @@ static void put_classes(struct jw *w, const struct load_classes *c)
     jw_end_arr(w);
 }
 
-void json_result(const struct result *r, const struct dev_info *dev, const char *kernel,
-                 const char *race, const struct load_classes *classes, const struct tune_proof *proof,
-                 struct buf *out)
+void json_result(const struct result *r, const struct dev_info *d, const char *kernel, const char *race,
+                 const struct load_classes *classes, const struct tune_proof *proof, struct buf *out)
 {
     struct jw w = document_open(out, "gpulocw-result", 2);
-    put_subject(&w, dev, kernel);
+    put_subject(&w, d, kernel);
     put_race(&w, race);
     put_result(&w, r);
     put_classes(&w, classes);
     json_proof(&w, proof);
-    struct roofline roof = roofline_of(r, dev->spec, NULL);
+    struct roofline roof = roofline_of(r, d->spec, NULL);
     json_roofline(&w, &roof);
     document_close(&w);
 }
@@ -159,11 +158,11 @@ static void put_missing(struct jw *w, const struct tune_family *f)
 
 /* f: the family that s is all of; NULL: not known (a kept sweep). */
 static void put_sweep(const struct tune_sweep *s, const struct tune_family *f,
-                      const struct tune_proof *proof, const struct dev_info *dev, const char *kernel,
+                      const struct tune_proof *proof, const struct dev_info *d, const char *kernel,
                       const char *race, const struct dev_pool_member *m, size_t n, struct buf *out)
 {
     struct jw w = document_open(out, "gpulocw-sweep", 2);
-    put_subject(&w, dev, kernel);
+    put_subject(&w, d, kernel);
     put_race(&w, race);
     put_sweep_head(&w, &s->axis, 1, s, s->complete);
     jw_put_arr(&w, "points");
@@ -177,10 +176,10 @@ static void put_sweep(const struct tune_sweep *s, const struct tune_family *f,
     document_close(&w);
 }
 
-void json_sweep(const struct tune_sweep *s, const struct tune_proof *proof, const struct dev_info *dev,
+void json_sweep(const struct tune_sweep *s, const struct tune_proof *proof, const struct dev_info *d,
                 const char *kernel, const char *race, struct buf *out)
 {
-    put_sweep(s, NULL, proof, dev, kernel, race, NULL, 0, out);
+    put_sweep(s, NULL, proof, d, kernel, race, NULL, 0, out);
 }
 
 static void put_slices(struct jw *w, const struct tune_family *f)
@@ -204,17 +203,17 @@ static void put_slices(struct jw *w, const struct tune_family *f)
 }
 
 /* bpa, cha and what is judged at the top are those of the slice with the fastest configuration. */
-void json_family(const struct tune_family *f, const struct dev_info *dev, const char *kernel,
+void json_family(const struct tune_family *f, const struct dev_info *d, const char *kernel,
                  const char *race, const struct dev_pool_member *member, size_t nmembers,
                  struct buf *out)
 {
     if (f->n == 1) {
-        put_sweep(&f->slice[0].sweep, f, &f->slice[0].proof, dev, kernel, race, member, nmembers, out);
+        put_sweep(&f->slice[0].sweep, f, &f->slice[0].proof, d, kernel, race, member, nmembers, out);
         return;
     }
     struct jw w = document_open(out, "gpulocw-sweep", 2);
     const struct tune_sweep *best = &f->slice[f->best].sweep;
-    put_subject(&w, dev, kernel);
+    put_subject(&w, d, kernel);
     put_race(&w, race);
     put_sweep_head(&w, f->axis, f->naxes, best, f->complete);
     jw_put_arr(&w, "points");
@@ -262,10 +261,10 @@ static void put_prediction_as(struct jw *w, const char *key, const struct option
 
 void json_prediction(const struct tune_prediction *original, const struct options *o,
                      const struct tune_prediction *asked, const struct tune_pi_forecast *f,
-                     const struct dev_info *dev, const char *kernel, struct buf *out)
+                     const struct dev_info *d, const char *kernel, struct buf *out)
 {
     struct jw w = document_open(out, "gpulocw-prediction", 2);
-    put_subject(&w, dev, kernel);
+    put_subject(&w, d, kernel);
     put_prediction_as(&w, "original", options_none(), original);
     put_prediction_as(&w, "asked", o, asked);
     jw_put_str(&w, "why_not", asked->valid ? NULL : asked->why_not);
@@ -341,11 +340,11 @@ static void put_seconds(struct jw *w, const struct tune_seconds *s)
 }
 
 void json_found(const struct tune_found *f, const struct tune_advice *advice, size_t nadvice,
-                const struct result *done, size_t ndone, const struct dev_info *dev, const char *kernel,
+                const struct result *done, size_t ndone, const struct dev_info *d, const char *kernel,
                 const char *race, struct buf *out)
 {
     struct jw w = document_open(out, "gpulocw-tune", 2);
-    put_subject(&w, dev, kernel);
+    put_subject(&w, d, kernel);
     put_race(&w, race);
     jw_put_bool(&w, "leave_alone", f->leave_alone);
     put_line(&w, f->options);
@@ -381,10 +380,10 @@ void json_found(const struct tune_found *f, const struct tune_advice *advice, si
 }
 
 void json_compared(const char *const *method, const struct tune_found *f, size_t n,
-                   const struct dev_info *dev, const char *kernel, struct buf *out)
+                   const struct dev_info *d, const char *kernel, struct buf *out)
 {
     struct jw w = document_open(out, "gpulocw-tune-methods", 2);
-    put_subject(&w, dev, kernel);
+    put_subject(&w, d, kernel);
     jw_put_arr(&w, "methods");
     for (size_t i = 0; i < n; i++) {
         jw_obj(&w);
@@ -399,11 +398,11 @@ void json_compared(const char *const *method, const struct tune_found *f, size_t
     document_close(&w);
 }
 
-void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *dev, const char *kernel,
+void json_advice(const struct tune_advice *v, size_t n, const struct dev_info *d, const char *kernel,
                  struct buf *out)
 {
     struct jw w = document_open(out, "gpulocw-advice", 2);
-    put_subject(&w, dev, kernel);
+    put_subject(&w, d, kernel);
     jw_put_bool(&w, "launched", false);
     put_advice(&w, v, n);
     document_close(&w);

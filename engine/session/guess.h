@@ -41,7 +41,7 @@ void json_guess(const struct launch_spec *l, const struct infer_asked *took, siz
 /* A first description for a kernel that has none: buffers, outputs and types from the analysis; sizes
  * are guesses, tried on `dev` until the kernel runs clean (a warning when none does). asked: NULL, or
  * what the user says; then what was taken. *out: launch_spec_free. */
-enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct infer_asked *asked,
+enum status launch_infer(const struct ana_kernel *facts, struct dev *d, struct infer_asked *asked,
                          const struct cancel *cancel, struct launch_spec *out, struct diags *ds);
 /* Row i of what a guess reads in the code; false: past the last. */
 struct infer_row {

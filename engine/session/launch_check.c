@@ -129,10 +129,10 @@ static enum status check_offsets(const struct launch_spec *l, const struct launc
 }
 
 static enum status check_block(const struct launch_spec *l, const struct ptx_func *f,
-                               const struct dev_info *dev, const char *file, struct diags *ds)
+                               const struct dev_info *d, const char *file, struct diags *ds)
 {
     uint64_t threads = dim3u_count(l->block),
-             most = dev && dev->max_threads_per_block ? dev->max_threads_per_block : 1024;
+             most = d && d->max_threads_per_block ? d->max_threads_per_block : 1024;
     if (threads > most || l->block.z > 64) {
         diag_add(ds, DIAG_ERROR, "launch-block", file, NO_SPAN,
                  "block of %ux%ux%u threads; the device allows %llu per block (and 64 along z)",
@@ -152,10 +152,10 @@ static enum status check_block(const struct launch_spec *l, const struct ptx_fun
                  f->maxntid.x * f->maxntid.y * f->maxntid.z);
         return ST_INPUT;
     }
-    if (dev && dev->shared_per_block_optin && l->shared > dev->shared_per_block_optin) {
+    if (d && d->shared_per_block_optin && l->shared > d->shared_per_block_optin) {
         diag_add(ds, DIAG_ERROR, "launch-shared", file, NO_SPAN,
                  "%u bytes of dynamic shared memory (\"shared\"); %s allows %u per block", l->shared,
-                 dev->name, dev->shared_per_block_optin);
+                 d->name, d->shared_per_block_optin);
         return ST_INPUT;
     }
     if (l->grid.y > 65535 || l->grid.z > 65535) {
@@ -240,10 +240,10 @@ static enum status check_one(const struct launch_spec *l, const struct launch_sp
 }
 
 enum status launch_check(const struct launch_spec *l, const struct ptx_module *m,
-                         const struct dev_info *dev, struct diags *ds)
+                         const struct dev_info *d, struct diags *ds)
 {
-    enum status s = check_one(l, NULL, m, dev, ds);
+    enum status s = check_one(l, NULL, m, d, ds);
     for (size_t i = 0; s == ST_OK && i < l->nbefore; i++)
-        s = check_one(&l->before[i], l, m, dev, ds);
+        s = check_one(&l->before[i], l, m, d, ds);
     return s;
 }

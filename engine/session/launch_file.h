@@ -31,4 +31,4 @@ enum status launch_name_kernels(struct launch_file *f, const struct ptx_module *
 /* Fits the description to the kernel: argument count and sizes, block limits. Located in the launch
  * file. */
 enum status launch_check(const struct launch_spec *l, const struct ptx_module *m,
-                         const struct dev_info *dev, struct diags *ds);
+                         const struct dev_info *d, struct diags *ds);

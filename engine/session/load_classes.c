@@ -11,16 +11,16 @@
 
 /* A GPU's compute capability stands for its architecture; a simulated device says more (does L1 take
  * plain loads?). */
-static bool architecture(const struct dev_info *dev, struct sim_preset *p)
+static bool architecture(const struct dev_info *d, struct sim_preset *p)
 {
     struct diags none = { 0 };
     bool ok = true;
     *p = sim_preset_default();
-    if (dev->kind == DEV_SIMULATED) {
-        ok = preset_read(NULL, dev->spec, p, &none) == ST_OK;
+    if (d->kind == DEV_SIMULATED) {
+        ok = preset_read(NULL, d->spec, p, &none) == ST_OK;
     } else {
-        p->cc_major = dev->cc_major;
-        p->cc_minor = dev->cc_minor;
+        p->cc_major = d->cc_major;
+        p->cc_minor = d->cc_minor;
     }
     diags_free(&none);
     return ok;
@@ -47,12 +47,12 @@ static void count_loads(struct load_classes *c, const struct sim_preset *p, cons
         }
 }
 
-struct load_classes load_classes_of(const struct dev_info *dev, const struct ptx_module *m,
+struct load_classes load_classes_of(const struct dev_info *d, const struct ptx_module *m,
                                     const char *kernel)
 {
     struct load_classes c = { .known = false };
     struct sim_preset p;
-    if (!architecture(dev, &p))
+    if (!architecture(d, &p))
         return c;
     size_t n = (size_t)m->nfuncs + 1;
     const struct ptx_func **list = base_alloc(n * sizeof *list);

@@ -233,7 +233,7 @@ static enum status original_hostile(struct tune_prover *p, struct str text, stru
     return st == ST_OK && !p->unproven[0] ? further_sets(p) : st;
 }
 
-enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *l,
+enum status tune_prover_open(struct dev *d, const char *path, const struct launch_spec *l,
                              const struct launch_data *data, const struct tune_text *original,
                              enum tune_level level, const struct cancel *cancel,
                              struct tune_prover **out, struct diags *ds)
@@ -241,7 +241,7 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
     struct tune_prover *p = *out = base_alloc(sizeof *p);
     if (!p)
         return ST_NOMEM;
-    *p = (struct tune_prover){ .dev = dev,
+    *p = (struct tune_prover){ .dev = d,
                                .path = path,
                                .kernel = str_of(l->kernel),
                                .launch = l,
@@ -258,9 +258,9 @@ enum status tune_prover_open(struct dev *dev, const char *path, const struct lau
     if (st == ST_OK && level == TUNE_FULL && !(p->sides = sim_sides_new()))
         st = ST_NOMEM;
     if (st == ST_OK)
-        st = dev_load(dev, path, original->text, p->kernel, 0, &p->original, ds);
+        st = dev_load(d, path, original->text, p->kernel, 0, &p->original, ds);
     if (st == ST_OK)
-        st = dev_bind(dev, data, &p->set[0].bound, ds);
+        st = dev_bind(d, data, &p->set[0].bound, ds);
     if (st == ST_OK)
         st = original_first(p, ds);
     if (st == ST_OK && level == TUNE_FULL)

@@ -25,7 +25,7 @@ struct tune_text {
 struct tune_prover;
 /* dev: simulated, of this process; `data` of `l` is bound to it. All borrowed until
  * tune_prover_close. ST_REFUSED: dev cannot. */
-enum status tune_prover_open(struct dev *dev, const char *path, const struct launch_spec *l,
+enum status tune_prover_open(struct dev *d, const char *path, const struct launch_spec *l,
                              const struct launch_data *data, const struct tune_text *original,
                              enum tune_level level, const struct cancel *cancel,
                              struct tune_prover **out, struct diags *ds);

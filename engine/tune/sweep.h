@@ -74,7 +74,7 @@ bool tune_untimed(const struct result *r); /* was to be timed, and its device fa
 bool tune_family_has(const struct tune_family *f, const struct options *o);
 void tune_family_free(struct tune_family *f);
 /* Recomputes best, category, fit and overheads from points (replay uses it: no device). */
-void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads);
+void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *d, double block_threads);
 /* Makes bpa and cha, empty. False: out of memory. */
 bool tune_sweep_ends(struct tune_sweep *s);
 void tune_sweep_free(struct tune_sweep *s);

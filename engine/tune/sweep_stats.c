@@ -60,11 +60,11 @@ static size_t usable_curve(const struct tune_sweep *s, struct model_point *p, si
     return n;
 }
 
-static void fit(struct tune_sweep *s, const struct dev_info *dev, double block_threads,
+static void fit(struct tune_sweep *s, const struct dev_info *d, double block_threads,
                 const struct model_point *p, size_t n)
 {
     double threads[TUNE_AXIS_MOST + 2], time[TUNE_AXIS_MOST + 2];
-    double resident = dev->max_warps_per_sm * 32.0;
+    double resident = d->max_warps_per_sm * 32.0;
     for (uint32_t i = 0; i < s->npoints; i++)
         if (result_ctas_per_sm(result_at(s->points, i)))
             resident = result_ctas_per_sm(result_at(s->points, i)) * block_threads;
@@ -76,23 +76,23 @@ static void fit(struct tune_sweep *s, const struct dev_info *dev, double block_t
                          *req = &result_counters(s->cha)[COUNTER_L1_REQUESTS],
                          *in = &result_counters(s->cha)[COUNTER_INST_WARP];
     s->valley =
-        (struct model_valley){ .cache_bytes = (double)dev->l1_bytes,
-                               .t_cache = dev->lat_l1,
-                               .t_mem = dev->lat_dram > 0 ? dev->lat_dram : dev->lat_l2,
-                               .npe = dev->issue_per_cycle * 32,
-                               .freq_hz = dev->clock_khz * 1e3,
+        (struct model_valley){ .cache_bytes = (double)d->l1_bytes,
+                               .t_cache = d->lat_l1,
+                               .t_mem = d->lat_dram > 0 ? d->lat_dram : d->lat_l2,
+                               .npe = d->issue_per_cycle * 32,
+                               .freq_hz = d->clock_khz * 1e3,
                                .cpi = 1,
                                .r_m = req->valid && in->valid && in->value > 0 ? req->value / in->value
                                                                                : 0.2,
                                .b_reg = sec->valid ? sec->value : 4,
-                               .bandwidth = dev->sms ? dev->bw_dram / dev->sms : 0,
+                               .bandwidth = d->sms ? d->bw_dram / d->sms : 0,
                                .alpha = 2,
                                .beta = 64,
                                .sharpness = 1 };
     s->fit = model_valley_fit(&s->valley, threads, time, n, resident);
 }
 
-void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double block_threads)
+void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *d, double block_threads)
 {
     struct model_point p[TUNE_AXIS_MOST + 2];
     size_t from[TUNE_AXIS_MOST + 2], n = usable_curve(s, p, from);
@@ -112,7 +112,7 @@ void tune_sweep_judge(struct tune_sweep *s, const struct dev_info *dev, double b
     s->best = s->curve.best;
     s->has_best = true;
     if (is_pi(s) && s->complete)
-        fit(s, dev, block_threads, p, n);
+        fit(s, d, block_threads, p, n);
 }
 
 const struct result *tune_sweep_best(const struct tune_sweep *s)

@@ -245,16 +245,16 @@ enum status workspace_device(struct workspace *s, const struct args *a, struct d
     return st;
 }
 
-struct dev *workspace_prover_for(const struct dev_info *dev, const struct dev_env *env, unsigned threads)
+struct dev *workspace_prover_for(const struct dev_info *d, const struct dev_env *env, unsigned threads)
 {
     struct dev_env own = *env;
     struct diags none = { 0 };
     struct dev *out = NULL;
-    char spec[sizeof dev->spec + 8];
+    char spec[sizeof d->spec + 8];
     const char *like =
-        dev->kind == DEV_CUDA ? preset_nearest(dev->cc_major, dev->cc_minor, dev->l2_bytes) : NULL;
-    snprintf(spec, sizeof spec, "%s", dev->spec);
-    if (dev->kind == DEV_CUDA)
+        d->kind == DEV_CUDA ? preset_nearest(d->cc_major, d->cc_minor, d->l2_bytes) : NULL;
+    snprintf(spec, sizeof spec, "%s", d->spec);
+    if (d->kind == DEV_CUDA)
         snprintf(spec, sizeof spec, "sim:%s", like ? like : "hopper-h200");
     own.workers = NULL;
     own.nworkers = 0;

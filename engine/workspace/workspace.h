@@ -56,8 +56,7 @@ struct dev_patience workspace_patience(const struct args *a);
 void workspace_prover(struct workspace *s, const struct args *a);
 /* The simulated device to prove on what runs on `dev`: the same, or the most like that GPU. NULL: it
  * does not open. */
-struct dev *workspace_prover_for(const struct dev_info *dev, const struct dev_env *env,
-                                 unsigned threads);
+struct dev *workspace_prover_for(const struct dev_info *d, const struct dev_env *env, unsigned threads);
 enum status workspace_data(struct workspace *s, struct diags *ds);
 /* All of these that the command line names: PTX, launch, device, data. */
 enum status workspace_open(struct workspace *s, const struct args *a, struct diags *ds);

@@ -84,23 +84,23 @@ static bool alike(const struct session_run *a, const struct session_run *b)
 
 /* Without knobs, or with the block shape alone that the launch has anyway (a point of a sweep over
  * shapes). */
-static bool unchanged(const struct result *x, const struct session_run *run)
+static bool unchanged(const struct result *r, const struct session_run *run)
 {
-    const struct options *o = result_options(x);
+    const struct options *o = result_options(r);
     int block = memcmp(&opt_schedule(o)->block, &run->block, sizeof run->block) == 0
                     ? knob_find(STR("block"))
                     : -1;
     for (size_t i = 0; i < knob_count(); i++)
         if ((int)i != block && !knob_is_default(o, i))
             return false;
-    return result_time(x)->valid;
+    return result_time(r)->valid;
 }
 
 /* Whole launches say nothing beside samples of the CTAs. A result without a time has a base all the
  * same. */
-static bool timed_alike(const struct result *base, const struct result *x)
+static bool timed_alike(const struct result *base, const struct result *r)
 {
-    return !result_time(x)->valid || result_sampled(base) == result_sampled(x);
+    return !result_time(r)->valid || result_sampled(base) == result_sampled(r);
 }
 
 /* The unchanged kernel in a run, timed as x was: by itself, as a sweep's cha or one of its points, as
@@ -216,14 +216,14 @@ static void put_flow(struct app *a, unsigned w, const struct result *x)
 }
 
 /* Made once for each result: it reads the device's preset. */
-static const struct roofline *roofline_kept(struct app *a, const struct result *x, const char *spec)
+static const struct roofline *roofline_kept(struct app *a, const struct result *r, const char *spec)
 {
     struct counters_view *c = &a->counters;
-    if (c->roof_time != result_time(x)->median || strcmp(c->roof_spec, spec) != 0 ||
-        memcmp(c->roof_of, result_counters(x), sizeof c->roof_of) != 0) {
-        c->roof = roofline_of(x, spec, NULL);
-        c->roof_time = result_time(x)->median;
-        memcpy(c->roof_of, result_counters(x), sizeof c->roof_of);
+    if (c->roof_time != result_time(r)->median || strcmp(c->roof_spec, spec) != 0 ||
+        memcmp(c->roof_of, result_counters(r), sizeof c->roof_of) != 0) {
+        c->roof = roofline_of(r, spec, NULL);
+        c->roof_time = result_time(r)->median;
+        memcpy(c->roof_of, result_counters(r), sizeof c->roof_of);
         snprintf(c->roof_spec, sizeof c->roof_spec, "%s", spec);
     }
     return &c->roof;
@@ -254,16 +254,16 @@ static const struct roof *roof_of(const struct roofline *f, const char *level)
 }
 
 /* Why the bars do not follow from each other, and what they leave out. */
-static void put_balance(struct app *a, unsigned w, const struct result *x)
+static void put_balance(struct app *a, unsigned w, const struct result *r)
 {
     struct page *p = &a->page[PANEL_COUNTERS];
     char text[2][TEXT_NUM];
-    double missed = 32 * result_counter(x, COUNTER_L1_SECTORS) *
-                    (1 - result_counter(x, COUNTER_L1_HIT_RATE) / 100),
-           l2 = 32 * result_counter(x, COUNTER_L2_READ_SECTORS),
-           stored = 32 * result_counter(x, COUNTER_L2_WRITE_SECTORS),
-           l2_missed = l2 * (1 - result_counter(x, COUNTER_L2_HIT_RATE) / 100),
-           dram = result_counter(x, COUNTER_DRAM_READ_BYTES);
+    double missed = 32 * result_counter(r, COUNTER_L1_SECTORS) *
+                    (1 - result_counter(r, COUNTER_L1_HIT_RATE) / 100),
+           l2 = 32 * result_counter(r, COUNTER_L2_READ_SECTORS),
+           stored = 32 * result_counter(r, COUNTER_L2_WRITE_SECTORS),
+           l2_missed = l2 * (1 - result_counter(r, COUNTER_L2_HIT_RATE) / 100),
+           dram = result_counter(r, COUNTER_DRAM_READ_BYTES);
     text_bytes(text[0], missed);
     if (l2 > 1.02 * missed)
         page_say(a, p, ROLE_DIM, 1, w - 1,
@@ -279,25 +279,25 @@ static void put_balance(struct app *a, unsigned w, const struct result *x)
         page_say(a, p, ROLE_DIM, 1, w - 1,
                  "DRAM reads more than L2 missed: sectors that stores fill in part are read, too");
     text_bytes(text[0], stored);
-    text_bytes(text[1], result_counter(x, COUNTER_DRAM_WRITE_BYTES));
+    text_bytes(text[1], result_counter(r, COUNTER_DRAM_WRITE_BYTES));
     if (stored > 0)
         page_say(a, p, ROLE_DIM, 1, w - 1, "stores also write %s to L2, %s to DRAM (in the shares, too)",
                  text[0], text[1]);
 }
 
-static void put_bytes(struct app *a, unsigned w, const struct result *x, const char *spec)
+static void put_bytes(struct app *a, unsigned w, const struct result *r, const char *spec)
 {
-    const struct roofline *f = roofline_kept(a, x, spec);
-    double l1 = result_counter(x, COUNTER_L1_SECTORS) * 32,
-           l2 = result_counter(x, COUNTER_L2_READ_SECTORS) * 32,
-           dram = result_counter(x, COUNTER_DRAM_READ_BYTES);
+    const struct roofline *f = roofline_kept(a, r, spec);
+    double l1 = result_counter(r, COUNTER_L1_SECTORS) * 32,
+           l2 = result_counter(r, COUNTER_L2_READ_SECTORS) * 32,
+           dram = result_counter(r, COUNTER_DRAM_READ_BYTES);
     double whole = fmax(fmax(isnan(l1) ? 0 : l1, isnan(l2) ? 0 : l2), isnan(dram) ? 0 : dram);
     const struct roof *top = f->valid ? &f->l1 : NULL;
     put_bar(a, w, "L1", ROLE_L1, l1, whole, of_peak(a, top, "asked of L1", l1, w));
     put_bar(a, w, "L2", ROLE_L2, l2, whole, of_peak(a, roof_of(f, "L2"), "read from L2", l2, w));
     put_bar(a, w, "DRAM", ROLE_DRAM, dram, whole,
             of_peak(a, roof_of(f, "DRAM"), "read from memory", dram, w));
-    put_balance(a, w, x);
+    put_balance(a, w, r);
 }
 
 /* Is more of it better? 1 yes, -1 no, 0 neither. */
@@ -425,9 +425,9 @@ static void put_lines(struct app *a, const struct buf *text, enum role role, uns
 }
 
 /* The picture, and what each ceiling leaves. */
-static void put_roofline(struct app *a, unsigned w, const struct result *x, const char *spec)
+static void put_roofline(struct app *a, unsigned w, const struct result *r, const char *spec)
 {
-    const struct roofline *f = roofline_kept(a, x, spec);
+    const struct roofline *f = roofline_kept(a, r, spec);
     struct buf text = { 0 }, picture = { 0 };
     page_blank(a, &a->page[PANEL_COUNTERS]);
     buf_puts(&text, "roofline ");

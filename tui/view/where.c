@@ -88,13 +88,13 @@ static int by_share(const void *x, const void *y)
     return (p->ptx > q->ptx) - (p->ptx < q->ptx);
 }
 
-size_t where_lines(struct app *a, const struct result *x, struct hot_line out[HOT_LINES])
+size_t where_lines(struct app *a, const struct result *r, struct hot_line out[HOT_LINES])
 {
     size_t n = 0;
     if (!a->snap->module || !a->snap->kernel)
         return 0;
-    if (x && result_limits(x)->valid)
-        take_limits(a, result_limits(x), out, &n);
+    if (r && result_limits(r)->valid)
+        take_limits(a, result_limits(r), out, &n);
     else
         take_traffic(a, out, &n);
     qsort(out, n, sizeof *out, by_share);

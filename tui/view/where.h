@@ -30,8 +30,8 @@ struct hot_line {
 #define HOT_LINES 64u
 /* Fills out[], the greatest share first; returns how many. x: a result whose limits say where its issue
  * slots went; NULL: the loads by their traffic. */
-size_t where_lines(struct app *a, const struct result *x, struct hot_line out[HOT_LINES]);
+size_t where_lines(struct app *a, const struct result *r, struct hot_line out[HOT_LINES]);
 /* The role of a share of the time, and of its bar. */
 enum role where_heat(double share);
 /* The first n of them as lines of a page of w columns. */
-void where_put(struct app *a, struct page *p, const struct result *x, unsigned w, size_t n);
+void where_put(struct app *a, struct page *p, const struct result *r, unsigned w, size_t n);

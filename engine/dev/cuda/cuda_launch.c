@@ -251,14 +251,14 @@ static enum status run_all(struct cuda_job *j)
     return st == ST_OK && !j->r->functional ? cuda_count(j) : st;
 }
 
-enum status cuda_launch(struct dev *dev, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
+enum status cuda_launch(struct dev *d, struct dev_code *c, struct dev_data *b, const struct dev_run *r,
                         struct result *out, struct diags *ds)
 {
     struct diags own = { 0 };
     struct cuda_job j = {
-        (struct cuda_dev *)dev, (struct cuda_code *)c, (struct cuda_data *)b, r, out, &own, NULL, NULL
+        (struct cuda_dev *)d, (struct cuda_code *)c, (struct cuda_data *)b, r, out, &own, NULL, NULL
     };
-    if (dev->unusable) {
+    if (d->unusable) {
         diag_error(ds, "cuda", "the device's context was lost by an earlier launch");
         return ST_DEVICE;
     }

@@ -214,8 +214,7 @@ bool event_add(struct event *e);        /* false: out of memory */
 bool here(const struct context *owner); /* it is the current one */
 bool event_drop(cudaEvent_t e);
 cudaGraph_t capture_of(cudaStream_t s);
-/* It waits for these nodes too, or for them alone. */
-cudaError_t tail_join(struct tail *t, cudaGraphNode_t const *v, size_t n);
+cudaError_t tail_join(struct tail *t, cudaGraphNode_t const *v, size_t n); /* these nodes, too */
 cudaError_t tail_set(struct tail *t, cudaGraphNode_t const *v, size_t n);
 bool capture_joined(
     const struct stream *origin); /* nothing captured is left that it does not wait for */

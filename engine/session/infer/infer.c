@@ -20,7 +20,7 @@ static unsigned guessed_of(const struct launch_spec *l, const struct infer_asked
            (l->nargs ? GUESS_DATA : 0);
 }
 
-enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct infer_asked *asked,
+enum status launch_infer(const struct ana_kernel *facts, struct dev *d, struct infer_asked *asked,
                          const struct cancel *cancel, struct launch_spec *out, struct diags *ds)
 {
     struct guess g = { .facts = facts, .f = facts->func, .wider = 1 };
@@ -36,7 +36,7 @@ enum status launch_infer(const struct ana_kernel *facts, struct dev *dev, struct
         memset(g.bounds, -1, (g.f->nregs + 1) * sizeof *g.bounds);
     if (g.use && g.addresses && g.bounds && g.front && g.f->nparams <= INFER_ARGS &&
         infer_shape(facts->module, g.f, &g.shape) && infer_fickle(&g)) {
-        s = infer_uses(&g) ? infer_find(&g, dev, cancel, out, ds) : ST_NOMEM;
+        s = infer_uses(&g) ? infer_find(&g, d, cancel, out, ds) : ST_NOMEM;
     }
     out->guessed = guessed_of(out, &g.asked);
     if (asked)

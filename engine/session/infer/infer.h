@@ -121,5 +121,5 @@ unsigned infer_bounds_of(const struct guess *g, const struct ptx_inst *x);
 bool infer_has_bound(const struct guess *g, enum infer_bound kind);
 /* try.c: the first guess that runs clean, else one that runs (a warning says what is in its way), else
  * the first (a warning says so) */
-enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,
+enum status infer_find(struct guess *g, struct dev *d, const struct cancel *cancel,
                        struct launch_spec *out, struct diags *ds);

@@ -623,11 +623,11 @@ static enum status search(struct trying *t, struct diags *ds)
     return s;
 }
 
-enum status infer_find(struct guess *g, struct dev *dev, const struct cancel *cancel,
+enum status infer_find(struct guess *g, struct dev *d, const struct cancel *cancel,
                        struct launch_spec *out, struct diags *ds)
 {
-    struct trying t = { .g = g, .dev = dev, .cancel = cancel, .ds = ds, .most = TRIAL_INSTS };
-    t.simulated = dev_describe(dev)->kind == DEV_SIMULATED;
+    struct trying t = { .g = g, .dev = d, .cancel = cancel, .ds = ds, .most = TRIAL_INSTS };
+    t.simulated = dev_describe(d)->kind == DEV_SIMULATED;
     t.part = g->shape.products ? 3 : 1;
     infer_blocks(g);
     infer_start_clock(&t);
