@@ -7,7 +7,7 @@
 
 What does not compile, does not run or takes longer than its limit is told, and is not at hand then. --total: seconds after which nothing is
 begun; --jobs: at once (optimize: one for each GPU of --gpus); --only: names; --emulate: capture and optimize without a GPU."""
-import argparse, concurrent.futures, json, os, queue, shutil, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, contextlib, json, os, queue, shutil, subprocess, sys, tempfile, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 NVCC = os.environ.get("NVCC") or shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
@@ -39,10 +39,14 @@ def last(text):
 
 
 def compiled(a, name, repository, what):
-    """A folder with a Makefile (its `program` is made), or sources with commas between them, where +DIR is an include path."""
-    out = os.path.join(a.out, name)
+    """A folder with a Makefile (its `program` is made), or words with commas between them: sources, +DIR an include path, =DIR a folder of data."""
+    out, words = os.path.join(a.out, name), what.split(",")
     if os.path.exists(out):
         return "there"
+    at = lambda w: os.path.join(a.sources, repository, w.lstrip("+="))
+    for w in words:
+        if w[0] == "=":
+            shutil.copytree(at(w), os.path.join(out + ".files", os.path.basename(w)), dirs_exist_ok=True)
     if what.endswith("/"):
         folder = os.path.join(a.sources, repository, what)
         text = open(folder + "Makefile").read()
@@ -51,16 +55,25 @@ def compiled(a, name, repository, what):
         if not rc:
             shutil.copy(folder + made, out)
     else:
-        words = ["-I" + os.path.join(a.sources, repository, w[1:]) if w[0] == "+" else os.path.join(a.sources, repository, w) for w in what.split(",")]
-        said, rc = limited([NVCC, "-O3", "-arch=sm_90", "-lineinfo", "-std=c++17", "-w", '-DPRKVERSION="1"', "--extended-lambda", *words, "-o", out], a.limit)
+        said, rc = limited([NVCC, "-O3", "-arch=sm_90", "-lineinfo", "-std=c++17", "-w", '-DPRKVERSION="1"', "--extended-lambda",
+                            *["-I" * (w[0] == "+") + at(w) for w in words if w[0] != "="], "-o", out], a.limit)
     return None if not rc else "does not compile: " + last(said)
+
+
+@contextlib.contextmanager
+def folder_to_run(program):
+    """A folder of its own, with the program's data."""
+    with tempfile.TemporaryDirectory() as cwd:
+        if os.path.isdir(program + ".files"):
+            shutil.copytree(program + ".files", cwd, dirs_exist_ok=True)
+        yield cwd
 
 
 def captured(a, name, args):
     folder, program = os.path.abspath(os.path.join(a.out, name)), os.path.join(os.path.abspath(a.bin), name)
     if not os.path.exists(program):
         return "was not compiled"
-    with tempfile.TemporaryDirectory() as cwd:
+    with folder_to_run(program) as cwd:
         said, rc = limited([a.gpulocw, "capture", *(["--emulate"] if a.emulate else []), "--json", "--force", "--max-bytes", "400M", "--time-limit", "6", "-o", folder, "--", program, *args], a.limit, cwd=cwd)
     try:
         d = json.loads(said[said.index('{\n  "format"'):])
@@ -74,11 +87,11 @@ def captured(a, name, args):
 
 def optimized(a, name, args):
     """One row of optimize; a text: why there is none."""
-    gpu, began = a.free.get(), time.time() # a GPU of its own
+    gpu, began, program = a.free.get(), time.time(), os.path.join(os.path.abspath(a.bin), name) # a GPU of its own
     env = os.environ if a.gpus == 1 else dict(os.environ, CUDA_VISIBLE_DEVICES=str(gpu))
-    with tempfile.TemporaryDirectory() as cwd:
+    with folder_to_run(program) as cwd:
         said, rc = limited([a.gpulocw, "optimize", *(["--emulate"] if a.emulate else []), "--json", "--aside", "--seconds", str(a.seconds), "-o", cwd + "/o", "--",
-                               os.path.join(os.path.abspath(a.bin), name), *args], a.limit, cwd=cwd, env=env)
+                               program, *args], a.limit, cwd=cwd, env=env)
     a.free.put(gpu)
     try:
         d = json.loads(said[said.index('{\n  "format"'):])
