@@ -182,6 +182,49 @@ static void test_same_loads(void **state)
     diags_free(&ds);
 }
 
+/* Loads and stores of shared memory that ptxas joins (tests/tool/joined.py): each kernel's name ends in how many
+ * of 4, 8 and 16 bytes it makes, a digit each. */
+static void check_joined(const struct sim_program *p, const struct timing_plan *t, struct str name)
+{
+    bool stores = !strncmp(name.s, "store_", 6);
+    char made[] = "000";
+    for (uint32_t k = 0; k < p->ncode; k++) {
+        const struct exec_inst *in = &p->code[k];
+        if (in->space != PTX_SPACE_SHARED || (stores ? !is_store(in) : !is_load(in)) ||
+            t->op[k].flags & TIMING_FREE)
+            continue;
+        unsigned bytes = ptx_type_bits((enum ptx_type)in->ptx->type[0]) / 8 * in->ptx->vec;
+        bytes = t->op[k].wide ? t->op[k].wide : bytes;
+        made[bytes / 8]++;
+    }
+    if (memcmp(made, name.s + name.n - 3, 3) != 0)
+        fail_msg("%.*s: %s", (int)name.n, name.s, made);
+}
+
+static void test_joined(void **state)
+{
+    (void)state;
+    struct sim_preset g;
+    struct diags ds = { 0 };
+    struct ptx_module *m;
+    assert_status_ok(preset_read(NULL, "hopper-h200", &g, &ds), &ds);
+    assert_status_ok(ptx_parse_file("tests/golden/joined.ptx", &m, &ds), &ds);
+    struct sim_mem *mem = sim_mem_new(1u << 30);
+    for (uint32_t i = 0; i < m->nfuncs; i++) {
+        struct sim_program *p;
+        struct timing_plan t;
+        assert_status_ok(sim_load(m, m->funcs[i]->name, &g, mem, &p, &ds), &ds);
+        assert_int_equal(timing_plan_make(&t, p, &g), ST_OK);
+        check_joined(p, &t, m->funcs[i]->name);
+        timing_plan_free(&t);
+        sim_unload(p);
+    }
+    assert_int_equal(m->nfuncs, 94);
+    sim_mem_free(mem);
+    ptx_free(m);
+    diags_free(&ds);
+}
+
 #define PAIR(to, at) \
     "@%p1 ld.global.cg.f32 " to ", [%rd1+" at "];\n@!%p1 ld.global.f32 " to ", [%rd1+" at "];\n"
 static const char halves[] =
@@ -327,10 +370,10 @@ static void test_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel),       cmocka_unit_test(test_same_loads),
-        cmocka_unit_test(test_halves_do_not_wait), cmocka_unit_test(test_loads_go_first),
-        cmocka_unit_test(test_roots_split),        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_products_fold)
+        cmocka_unit_test(test_every_kernel),   cmocka_unit_test(test_same_loads),
+        cmocka_unit_test(test_joined),         cmocka_unit_test(test_halves_do_not_wait),
+        cmocka_unit_test(test_loads_go_first), cmocka_unit_test(test_roots_split),
+        cmocka_unit_test(test_calls),          cmocka_unit_test(test_products_fold)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,8 @@ static void check_reads(const struct timing_plan *t, const struct timing_region 
         last[i] = NOBODY;
     for (uint32_t i = 0; i < r->n * r->copies; i++) {
         const struct timing_slot *s = &t->slot[r->order + i];
-        for (uint32_t k = s->ndst; k < (uint32_t)s->ndst + s->nsrc; k++) {
+        bool has = t->op[s->pc].same != 0; /* what another has loaded: it reads that one's result */
+        for (uint32_t k = s->ndst; !has && k < (uint32_t)s->ndst + s->nsrc; k++) {
             uint32_t name = t->regs[s->regs + k], slot = plain_slot(t, s->pc, k);
             uint32_t want = writer_of(t, r, s->at, slot), got = last[name];
             if (want == NOBODY)

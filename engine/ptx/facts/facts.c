@@ -3,7 +3,9 @@
 #include "engine/ptx/facts/contract.h"
 #include "engine/ptx/facts/fixed.h"
 #include "engine/ptx/facts/fuse.h"
+#include "engine/ptx/facts/joined.h"
 #include "engine/ptx/facts/live.h"
+#include "engine/ptx/facts/multiple.h"
 #include "engine/ptx/facts/same.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/ptx.h"
@@ -16,6 +18,7 @@ enum fact {
     FACT_CONTRACTED,
     FACT_FUSED,
     FACT_SAME,
+    FACT_JOINED,
     FACT_VARYING,
     FACTS = FACT_VARYING + 6
 };
@@ -41,6 +44,15 @@ static void *fused(const struct ptx_func *f)
     return NULL;
 }
 
+static void *joined(const struct ptx_cfg *g)
+{
+    const uint32_t *same = ptx_same_of(g->func);
+    struct ptx_multiple *all = same ? ptx_multiples(g) : NULL;
+    struct ptx_joined *out = all ? ptx_join(g, same, all) : NULL;
+    base_free(all);
+    return out;
+}
+
 static void *make(const struct ptx_func *f, unsigned which)
 {
     if (which == FACT_CFG)
@@ -55,6 +67,7 @@ static void *make(const struct ptx_func *f, unsigned which)
     case FACT_FIXED: return ptx_fixed(g);
     case FACT_CONTRACTED: return ptx_contract(g);
     case FACT_SAME: return ptx_same_loads(g);
+    case FACT_JOINED: return joined(g);
     default:
         return ptx_varying(g, (enum ptx_threads)((which - FACT_VARYING) / 2),
                            (enum ptx_cause)((which - FACT_VARYING) % 2));
@@ -124,6 +137,11 @@ const struct ptx_contracted *ptx_contracted_of(const struct ptx_func *f)
 const uint32_t *ptx_same_of(const struct ptx_func *f)
 {
     return fact(f, FACT_SAME);
+}
+
+const struct ptx_joined *ptx_joined_of(const struct ptx_func *f)
+{
+    return fact(f, FACT_JOINED);
 }
 
 const struct ptx_func *ptx_fused_of(const struct ptx_func *f)

@@ -7,6 +7,7 @@
 
 struct ptx_contracted;
 struct ptx_func;
+struct ptx_joined;
 struct ptx_live;
 
 /* All of these: NULL is out of memory. What they return belongs to f's module. */
@@ -21,6 +22,8 @@ const bool *ptx_fixed_of(const struct ptx_func *f);
 const struct ptx_contracted *ptx_contracted_of(const struct ptx_func *f);
 /* ptx_same_loads */
 const uint32_t *ptx_same_of(const struct ptx_func *f);
+/* ptx_join */
+const struct ptx_joined *ptx_joined_of(const struct ptx_func *f);
 /* ptx_fuse: the function as ptxas makes it; f itself where nothing is fused. */
 const struct ptx_func *ptx_fused_of(const struct ptx_func *f);
 

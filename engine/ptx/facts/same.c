@@ -40,8 +40,7 @@ static bool is_same(const struct ptx_inst *x, const struct ptx_inst *y)
            x->opnds[1].index == y->opnds[1].index && x->opnds[1].imm == y->opnds[1].imm;
 }
 
-/* After `i` the value of an open load may be another's, or memory another. */
-static bool ends(const struct ptx_inst *load, const struct ptx_inst *i)
+bool ptx_ends_load(const struct ptx_inst *load, const struct ptx_inst *i)
 {
     for (struct ptx_regs r = ptx_regs_of(i, PTX_WRITE); ptx_next_reg(&r);)
         if (r.reg == load->opnds[1].index || ptx_writes_reg(load, r.reg))
@@ -59,7 +58,7 @@ static void close_loads(struct scan *s, const struct ptx_inst *i)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < s->n; k++)
-        if (!ends(&s->inst[s->open[k]], i))
+        if (!ptx_ends_load(&s->inst[s->open[k]], i))
             s->open[n++] = s->open[k];
     s->n = n;
 }

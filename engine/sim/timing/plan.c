@@ -7,6 +7,7 @@
 #include "engine/sim/timing/plan.h"
 
 #include "engine/ptx/facts/facts.h"
+#include "engine/ptx/facts/joined.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
@@ -569,19 +570,30 @@ static void make_regions(struct timing_plan *t)
     }
 }
 
-/* Loads of what was just loaded are no machine instructions. */
+/* Another access is made for it: of a load that one has the value. */
+static void drop(struct timing_op *o, uint32_t same)
+{
+    *o = (struct timing_op){ .flags = TIMING_FREE, .unit = UNIT_MOVE, .same = same };
+}
+
+/* Loads of what was just loaded, and accesses that are made together with others, are no machine
+ * instructions. */
 static bool drop_same(struct timing_plan *t)
 {
     for (uint32_t k = 0; k < t->p->nfuncs; k++) {
         const struct exec_func *f = &t->p->funcs[k];
         const uint32_t *same = ptx_same_of(f->ptx);
-        for (uint32_t i = 0; same && i < f->ptx->ninsts; i++)
-            if (same[i])
-                t->op[f->first + i] = (struct timing_op){ .flags = TIMING_FREE,
-                                                          .unit = UNIT_MOVE,
-                                                          .same = f->first + same[i] };
-        if (!same)
+        const struct ptx_joined *joined = same ? ptx_joined_of(f->ptx) : NULL;
+        if (!joined)
             return false;
+        for (uint32_t i = 0; i < f->ptx->ninsts; i++) {
+            bool load = ptx_effect_of(&f->ptx->insts[i]) == EFFECT_LOAD;
+            struct timing_op *o = &t->op[f->first + i];
+            if (same[i] || joined[i].with)
+                drop(o, same[i] ? f->first + same[i] : load ? f->first + joined[i].with : 0);
+            o->wide = joined[i].bytes;
+            o->before = joined[i].before;
+        }
     }
     return true;
 }

@@ -57,10 +57,13 @@ struct timing_op {
     /* of a call of the driver's: more cycles per lane; of a product: cycles of shared memory */
     uint16_t each;
     uint32_t region;
-    uint32_t same;  /* the load whose value it has, plus one (ptx_same_of); 0: none */
+    /* the load whose value it has, or that is made for both, plus one (ptx_same_of, ptx_joined_of); 0: none */
+    uint32_t same;
     uint32_t base;  /* scoreboard slot of the function's register 0 */
     uint32_t spill; /* values loaded for it and stored to make room, from t->spill[spill] on */
     uint8_t spill_loads, spill_stores;
+    /* of shared memory, joined with others: bytes of a lane, 0: its own; they begin so many before its own */
+    uint8_t wide, before;
 };
 /* A value that goes to local memory, or comes from it: where in the thread's stack, in words. */
 struct timing_spill {

@@ -4,21 +4,20 @@
  * body is small, and wholly when the number of its turns is known; not where .pragma "nounroll" stands.
  * Of the copies the count, its comparison and the branch remain once; addresses that grow by constants
  * become offsets of the first copy's. */
+#include "engine/ptx/facts/counted.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/ptx.h"
 #include "engine/ptx/ptx_table.h"
 #include "engine/sim/decoded.h"
 #include "engine/sim/timing/plan.h"
 
-#define COPIES 4u          /* of a loop whose turns are not known */
-#define HOPS   4u          /* copies of registers between two turns */
-#define TURNS  1000u       /* of a loop that is unrolled wholly */
-#define LARGE  (1ll << 40) /* constants beyond it are no counts */
+#define COPIES 4u /* of a loop whose turns are not known */
 
 struct body {
     const struct timing_plan *t;
     const struct exec_inst *code;
     uint32_t n;
+    struct ptx_body text; /* the same */
 };
 
 static bool is_whole(const struct ptx_inst *i)
@@ -29,113 +28,9 @@ static bool is_whole(const struct ptx_inst *i)
     return i->ntypes > 0;
 }
 
-/* How many instructions of the body write reg; *which: the last of them. */
-static uint32_t writers(const struct body *b, uint32_t reg, uint32_t *which)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < b->n; i++)
-        if (writes_reg(&b->code[i], reg)) {
-            *which = i;
-            n++;
-        }
-    return n;
-}
-
 static bool is_reg(const struct ptx_operand *o)
 {
     return o->kind == OPND_REG && o->comp < 0;
-}
-
-/* A constant that counts may use, so that nothing made of a few of them overflows; 0: a larger one. */
-static int64_t constant(int64_t v)
-{
-    return v > -LARGE && v < LARGE ? v : 0;
-}
-
-/* r = r + constant, by way of moves: its step; 0: it does not count so. *start: the register that one
- * turn leaves to the next. */
-static int64_t step_of(const struct body *b, uint32_t reg, uint32_t *start)
-{
-    int64_t step = 0;
-    uint32_t at = 0, from = reg;
-    for (uint32_t hop = 0; hop < HOPS; hop++) {
-        const struct ptx_operand *base;
-        int64_t more;
-        if (writers(b, from, &at) != 1 || !ptx_offset_of(b->code[at].ptx, &base, &more) || !is_reg(base))
-            return 0;
-        step += constant(more);
-        *start = from = base->index;
-        if (from == reg)
-            return step;
-    }
-    return 0;
-}
-
-static bool stays(const struct body *b, const struct ptx_operand *o)
-{
-    uint32_t at;
-    return o->kind == OPND_IMM || (is_reg(o) && !writers(b, o->index, &at));
-}
-
-/* The one constant that reg has before the loop. */
-static bool begins_with(const struct body *b, uint32_t reg, int64_t *value)
-{
-    const struct exec_func *f = b->code->func;
-    uint32_t n = 0;
-    for (uint32_t i = f->first; i < f->first + f->n; i++) {
-        const struct exec_inst *in = &b->t->p->code[i];
-        if ((in >= b->code && in < b->code + b->n) || !writes_reg(in, reg))
-            continue;
-        const struct ptx_operand *o = ptx_copied(in->ptx);
-        if (!o || !ptx_is_number(o))
-            return false;
-        *value = constant(o->imm);
-        n++;
-    }
-    return n == 1;
-}
-
-/* Turns, where the count begins and ends with constants; 0: not known. */
-static uint32_t turns_of(const struct body *b, uint32_t start, const struct ptx_operand *end,
-                         int64_t step)
-{
-    int64_t from;
-    if (end->kind != OPND_IMM || !begins_with(b, start, &from))
-        return 0;
-    int64_t span = constant(end->imm) - from,
-            turns = step > 0 ? (span + step - 1) / step : (span + step + 1) / step;
-    return turns > 0 && turns <= TURNS ? (uint32_t)turns : 0;
-}
-
-/* The loop counts: *turns as turns_of has it. */
-static bool counts(const struct body *b, uint32_t *turns)
-{
-    uint32_t at = 0, start = 0;
-    const struct ptx_inst *branch = b->code[b->n - 1].ptx;
-    if (!branch->guarded || writers(b, branch->guard, &at) != 1)
-        return false;
-    struct ptx_comparison test;
-    if (!ptx_comparison_of(b->code[at].ptx, &test))
-        return false;
-    for (unsigned k = 0; k < 2; k++) {
-        const struct ptx_operand *count = k ? test.b : test.a, *end = k ? test.a : test.b;
-        int64_t step = is_reg(count) && stays(b, end) ? step_of(b, count->index, &start) : 0;
-        if (!step)
-            continue;
-        uint32_t in = 0;
-        if (writers(b, count->index, &in) == 1 && ptx_copied(b->code[in].ptx))
-            start = count->index;
-        *turns = turns_of(b, start, end, step);
-        return true;
-    }
-    return false;
-}
-
-static bool is_loop(const struct body *b)
-{
-    const struct exec_inst *last = &b->code[b->n - 1];
-    return b->n > 1 && ptx_is(last->ptx, IS_JUMP) && &b->t->p->code[last->target] == b->code &&
-           !b->code->ptx->nounroll;
 }
 
 static bool loads_data(const struct ptx_inst *i)
@@ -206,7 +101,7 @@ static uint64_t find_growing(const struct body *b)
     uint64_t grows = 0, before = 1;
     uint32_t ignored;
     for (uint32_t i = 0; i < b->n; i++)
-        if (b->code[i].ndst == 1 && step_of(b, b->code[i].regs[0], &ignored))
+        if (b->code[i].ndst == 1 && ptx_turn_step(&b->text, b->code[i].regs[0], &ignored))
             grows |= 1ull << i;
     while (grows != before) {
         before = grows;
@@ -214,7 +109,7 @@ static uint64_t find_growing(const struct body *b)
             const struct exec_inst *in = &b->code[i];
             bool all = in->ndst == 1 && is_whole(in->ptx) && keeps_growth(in->ptx);
             for (uint32_t k = in->ndst; all && k < (uint32_t)in->ndst + in->nsrc; k++) {
-                uint32_t at = 0, n = writers(b, in->regs[k], &at);
+                uint32_t at = 0, n = ptx_writers(&b->text, in->regs[k], &at);
                 all = !n || (n == 1 && grows >> at & 1);
             }
             grows |= (uint64_t)all << i;
@@ -229,7 +124,7 @@ static uint64_t find_shared(const struct body *b)
     uint64_t made = find_growing(b), before = 0;
     const struct ptx_inst *branch = b->code[b->n - 1].ptx;
     uint32_t test = 0;
-    writers(b, branch->guard, &test);
+    ptx_writers(&b->text, branch->guard, &test);
     made |= 1ull << (b->n - 1);
     if (only_for(b, branch->guard, made))
         made |= 1ull << test;
@@ -250,7 +145,7 @@ static void mark(struct timing_plan *t, const struct body *b, uint32_t first)
         struct timing_op *o = &t->op[first + i];
         struct ptx_comparison test;
         bool step = b->code[i].ndst != 1 || ptx_comparison_of(b->code[i].ptx, &test) ||
-                    step_of(b, b->code[i].regs[0], &ignored);
+                    ptx_turn_step(&b->text, b->code[i].regs[0], &ignored);
         if (shared >> i & 1 && !(o->flags & TIMING_FREE))
             o->flags |= step ? TIMING_STEP : TIMING_OFFSET;
     }
@@ -258,9 +153,10 @@ static void mark(struct timing_plan *t, const struct body *b, uint32_t first)
 
 uint32_t timing_copies(struct timing_plan *t, const struct timing_region *r, const struct sim_preset *g)
 {
-    struct body b = { t, &t->p->code[r->first], r->n };
+    const struct exec_inst *code = &t->p->code[r->first];
+    struct body b = { t, code, r->n, { code->func->ptx, code->ptx, r->n } };
     uint32_t turns = 0;
-    if (!is_loop(&b) || !counts(&b, &turns) || (!turns && !is_small(&b, r->first, g)))
+    if (!ptx_counts(&b.text, &turns) || (!turns && !is_small(&b, r->first, g)))
         return 1;
     uint32_t most = TIMING_TOGETHER / r->n, copies = turns ? turns : COPIES;
     if (!g->unroll_insts || most < 2 || copies < 2)

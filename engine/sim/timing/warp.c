@@ -221,6 +221,27 @@ static void keep_access(struct timing_sm *s, struct timing_warp *w, uint32_t at,
     k->mem_of[at] = (uint8_t)++k->nmem;
 }
 
+/* An access that is made together with others: all of it where it is the one that is made, else nothing. */
+static void keep_made(struct timing_sm *s, struct timing_warp *w, uint32_t at, uint32_t pc,
+                      const struct exec_access *a)
+{
+    const struct timing_op *o = &s->group->t->plan.op[pc];
+    struct exec_access wide;
+    if (o->flags & TIMING_FREE)
+        return;
+    if (!o->wide) {
+        keep_access(s, w, at, pc, a);
+        return;
+    }
+    wide = *a;
+    if (a->shape == SHAPE_SEQ)
+        exec_access_spread(&wide);
+    wide.bytes = o->wide;
+    for (uint32_t l = 0; l < (a->shape == SHAPE_SAME ? 1 : WARP_LANES); l++)
+        wide.addr[l] -= o->before;
+    keep_access(s, w, at, pc, &wide);
+}
+
 #define MOST_MEMORY 2u /* times the memory instructions and lines that one region has */
 
 /* Copies of a loop's body executed together may have as many times what one region may. */
@@ -240,7 +261,7 @@ struct keeper {
 static bool keep_nth(void *ctx, uint32_t nth, const struct exec_access *a)
 {
     struct keeper *k = ctx;
-    keep_access(k->s, k->w, k->from + nth, k->pc + nth, a);
+    keep_made(k->s, k->w, k->from + nth, k->pc + nth, a);
     keep_late(k->s, k->w);
     return has_room(k->w->work, k->copies);
 }
@@ -294,7 +315,7 @@ static bool run_once(struct timing_sm *s, struct timing_warp *w, const struct ti
         s->inst_thread += w->work->lanes = (uint8_t)lanes_of(st->active);
         count_work(s, pc, 1, lanes_of(st->mask));
         if (st->access.kind != ACCESS_NONE && st->access.mask)
-            keep_access(s, w, at, pc, &st->access);
+            keep_made(s, w, at, pc, &st->access);
         keep_late(s, w);
         w->hi++;
         w->pending++;
