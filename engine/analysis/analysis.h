@@ -94,6 +94,7 @@ struct ana_access { /* one static memory access */
     char *read_only_why;
     struct ana_coalesce coalesce;
     struct ana_exact exact;
+    uint32_t joined_line; /* of the access that is made for both (ptx_joined_of); 0: none */
     uint32_t same_line; /* of the load whose value it has (ptx_same_of): not timed; 0: one of its own */
     /* warp-level, per launch (of the sampled CTAs when sampled); NaN: unknown */
     double executions;

@@ -3,6 +3,7 @@
 #include "engine/analysis/curve.h"
 #include "engine/analysis/facts.h"
 #include "engine/ptx/facts/facts.h"
+#include "engine/ptx/facts/joined.h"
 #include "engine/ptx/flow/cfg.h"
 #include "engine/ptx/meaning.h"
 #include "engine/ptx/op_enum.h"
@@ -245,12 +246,16 @@ static void fill_access(struct facts *f, const struct fact *x, struct ana_access
     const struct ptx_inst *in = fact_inst(f, x);
     const struct ptx_func *func = f->e.module->funcs[x->func];
     const uint32_t *same = ptx_same_of(func);
+    const struct ptx_joined *joined = ptx_joined_of(func);
     *a = (struct ana_access){ .func = x->func,
                               .inst = x->inst,
                               .at = in->at,
                               .loc = ptx_loc_of(func, in),
                               .same_line =
                                   same && same[x->inst] ? func->insts[same[x->inst] - 1].at.line : 0,
+                              .joined_line = joined && joined[x->inst].with
+                                                 ? func->insts[joined[x->inst].with - 1].at.line
+                                                 : 0,
                               .space = x->space,
                               .bytes = x->bytes,
                               .store = x->store || x->atomic,

@@ -67,6 +67,11 @@ static void put_access(const struct ana_kernel *k, const struct ana_access *a, s
         buf_printf(out,
                    "    same     as line %u: ptxas makes both once, a timed run counts that one alone\n",
                    a->same_line);
+    if (a->joined_line)
+        buf_printf(out,
+                   "    joined   with line %u: ptxas makes one wider access of both, which a timed run "
+                   "counts\n",
+                   a->joined_line);
     text_curve_load(k, a, out);
     buf_printf(out, "    class    %s%s%s\n", ana_class_name(a->cls), a->evidence ? ": " : "",
                a->evidence ? a->evidence : "");

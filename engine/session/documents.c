@@ -514,6 +514,7 @@ static void put_access(struct jw *w, const struct ana_kernel *k, const struct an
     put_exact(w, &a->exact, a->space == PTX_SPACE_SHARED);
     jw_put_num(w, "executions", a->executions);
     jw_put_num(w, "same_as_line", a->same_line ? a->same_line : (double)NAN);
+    jw_put_num(w, "joined_with_line", a->joined_line ? a->joined_line : (double)NAN);
     jw_put_str(w, "class", ana_class_name(a->cls));
     jw_put_str(w, "evidence", a->evidence);
     jw_put_str(w, "read_only", tri_names[a->read_only]);

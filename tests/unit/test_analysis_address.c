@@ -153,6 +153,24 @@ static void made_once(void **state)
     ana_free(k);
     ptx_free(m);
 }
+/* Two words of shared memory beside each other at a multiple of 8 are one load of 8 bytes. */
+static void made_together(void **state)
+{
+    (void)state;
+    struct ptx_module *m = an_parse(
+        HEAD
+        ".visible .entry f(.param .u64 p)\n{\n" REGS ".shared .align 4 .b8 s[1024];\nld.param.u64 %rd1, "
+        "[p];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 3;\nmov.u32 %r3, s;\nadd.u32 %r4, %r3, %r2;\n"
+        "ld.shared.u32 %r5, [%r4];\nld.shared.u32 %r6, [%r4+4];\nld.shared.u32 %r7, "
+        "[%r4+512];\nret;\n}\n");
+    struct ana_kernel *k = an_run(m, NULL, false);
+    const struct ana_access *first = an_access(k, false, 0);
+    assert_int_equal(first->joined_line, 0);
+    assert_int_equal(an_access(k, false, 1)->joined_line, first->at.line);
+    assert_int_equal(an_access(k, false, 2)->joined_line, 0);
+    ana_free(k);
+    ptx_free(m);
+}
 static void either_pointer(void **state)
 {
     (void)state;
@@ -360,6 +378,7 @@ int main(void)
                                         cmocka_unit_test(through_calls),
                                         cmocka_unit_test(through_structs),
                                         cmocka_unit_test(made_once),
+                                        cmocka_unit_test(made_together),
                                         cmocka_unit_test(either_pointer),
                                         cmocka_unit_test(generic_is_proved),
                                         cmocka_unit_test(unknown_says_why),
