@@ -29,7 +29,9 @@ enum status measurement_of(const struct workspace *s, const struct args *a, stru
                                     .no_counters = a->no_counters,
                                     .prove = a->prove != NULL,
                                     .repeat = a->repeat > 0 ? (unsigned)a->repeat : 0,
-                                    .time_limit_s = a->time_limit },
+                                    .time_limit_s = a->time_limit,
+                                    .unread = !a->outputs && !(s->spec && outputs_are_captured(s->spec)),
+                                    .tries = tune },
                            .kernel = s->kernel,
                            .local = s->info.kind == DEV_SIMULATED && (s->own || !a->worker_n),
                            .cancel = a->cancel };

@@ -222,24 +222,30 @@ static enum status compare_output(struct tune_bench *bench, const struct launch_
     return st;
 }
 
+bool outputs_are_captured(const struct launch_spec *l)
+{
+    for (size_t i = 0; i < l->nargs; i++)
+        if (l->args[i].expect && l->args[i].output)
+            return true;
+    return false;
+}
+
 enum status outputs_captured(struct tune_bench *bench, const struct launch_spec *l, struct result *r,
                              struct diags *ds)
 {
     struct difference d = { 0 };
-    bool any = false;
     uint8_t *room = NULL;
     enum status st = ST_OK;
     for (size_t i = 0; i < l->nargs && st == ST_OK; i++) {
         if (!l->args[i].expect || !l->args[i].output)
             continue;
-        any = true;
         if (!room && !(room = base_alloc(2 * PIECE)))
             st = ST_NOMEM;
         else
             st = compare_output(bench, l, i, room, &d, ds);
     }
     base_free(room);
-    if (any && st == ST_OK)
+    if (outputs_are_captured(l) && st == ST_OK)
         result_captured_set(r, !d.bytes ? EQUAL_YES : d.beyond ? EQUAL_NO : EQUAL_WITHIN, d.bytes);
     return st;
 }

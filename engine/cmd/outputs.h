@@ -17,6 +17,8 @@ enum status outputs_check(const struct launch_spec *l, const char *folder, bool 
 /* Makes the folder and writes NAME.bin of every output, raw and little-endian, then the list. */
 enum status outputs_write(struct tune_bench *bench, const struct launch_spec *l, const char *folder,
                           struct diags *ds);
+/* Has the launch an "expect"? */
+bool outputs_are_captured(const struct launch_spec *l);
 /* What the last launch left against what the GPU left when it was captured ("expect"): r->captured,
  * which stays unknown where the launch has no "expect". */
 enum status outputs_captured(struct tune_bench *bench, const struct launch_spec *l, struct result *r,

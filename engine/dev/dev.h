@@ -111,11 +111,15 @@ struct dev_run {
     bool counters;
     bool exact, functional;
     enum dev_outputs outputs; /* timed; anything but ALL is a wish */
-    bool keep_outputs;        /* what the launch leaves is kept for later launches that make SOME */
-    uint64_t max_insts;       /* functional, simulated: most instructions of all warps; 0: any number */
-    bool flush_l2;            /* before each launch */
-    bool energy;              /* measure that, too: seconds of launches */
-    double time_limit_s;      /* one launch; 0: 10 s on a GPU, DEV_SIM_LIMIT_S simulated */
+    /* what a launch of at least so many warp instructions leaves is kept for later ones that make SOME; 0: of none */
+    uint64_t keep_from;
+    /* Of the outputs only hashes are asked for: what a functional launch of the same code and shape left need not be made
+     * again, and memory may hold something else. */
+    bool unread;
+    uint64_t max_insts;  /* functional, simulated: most instructions of all warps; 0: any number */
+    bool flush_l2;       /* before each launch */
+    bool energy;         /* measure that, too: seconds of launches */
+    double time_limit_s; /* one launch; 0: 10 s on a GPU, DEV_SIM_LIMIT_S simulated */
     bool check_uninit, check_races;
     enum sim_dispatch dispatch;
     uint64_t seed;

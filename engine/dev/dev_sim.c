@@ -24,6 +24,7 @@ static void sim_unload_code(struct dev *d, struct dev_code *code)
         BASE_FREE(c->vars[i].first, c->vars[i].kept);
     }
     BASE_FREE(c->helpers, c->vars);
+    sim_stats_free(&c->made.stats);
     if (c->prog)
         sim_unload(c->prog);
     ptx_free(c->module);

@@ -3,7 +3,9 @@
 
 #include "engine/dev/dev_int.h"
 #include "engine/dev/sim_part.h"
+#include "engine/rec/result_read.h"
 #include "engine/sim/preset.h"
+#include "engine/sim/stats.h"
 
 struct sim_dev {
     struct dev base;
@@ -23,6 +25,16 @@ struct sim_helper {
     struct str kernel;
     struct sim_program *prog;
 }; /* a kernel that runs before */
+/* What a functional launch of all CTAs came to. */
+struct sim_made {
+    uint64_t data; /* serial of the data; 0: there was none */
+    const struct launch_spec *launch;
+    struct dim3u grid, block;
+    uint32_t shared;
+    struct sim_stats stats;
+    struct output_hash outputs[RESULT_MAX_OUTPUTS];
+    uint32_t noutputs;
+};
 struct sim_code {
     struct dev_code base;
     struct ptx_module *module;
@@ -34,6 +46,7 @@ struct sim_code {
     size_t nhelpers, cap;
     /* kept_for: serial of the data whose state vars[].kept is */
     uint64_t serial, kept_for;
+    struct sim_made made;
 };
 /* holds: what device memory was last filled with; it still holds that unless a launch has stored into
  * it. */

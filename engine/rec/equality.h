@@ -13,6 +13,6 @@ static inline bool equality_known(enum equality e)
 }
 
 /* Outputs that a timed launch makes: all; those of some CTAs, compared with what an earlier launch left
- * (dev_run.keep_outputs); none. A simulated device of this process does as asked where no value decides what is
+ * (dev_run.keep_from); none. A simulated device of this process does as asked where no value decides what is
  * executed; else, and elsewhere, all are made. result.part says which it was. */
 enum dev_outputs { DEV_OUTPUTS_ALL, DEV_OUTPUTS_SOME, DEV_OUTPUTS_NONE };

@@ -598,17 +598,15 @@ enum status search_refine_pi(struct searching *s, bool *better)
 }
 
 /* ---- the ends: the original, and what an earlier search found ---- */
-/* From so many instructions of warps on, tries make outputs of some CTAs. */
-#define SOME_INSTS 4e6
-
 static enum status run_original(struct searching *s, struct result *r)
 {
     const struct options *none = options_none();
     struct tune_bench *b = s->bench;
-    b->keep_outputs = result_counter(b->original, COUNTER_INST_WARP) >= SOME_INSTS;
+    bool some = tune_makes_some(b);
+    b->keep_from = some && !b->kept;
     enum status st = tune_run_one(b, none, r, s->ds);
-    b->opts.outputs = b->keep_outputs ? DEV_OUTPUTS_SOME : DEV_OUTPUTS_ALL;
-    b->keep_outputs = false;
+    b->opts.outputs = some ? DEV_OUTPUTS_SOME : DEV_OUTPUTS_ALL;
+    b->keep_from = 0;
     return st;
 }
 

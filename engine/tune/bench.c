@@ -92,12 +92,20 @@ static enum status run_options(struct tune_bench *b, const struct options *o, bo
     return st == ST_OK ? tune_launch(b, &j, o, functional, &shape, out, ds) : st;
 }
 
+#define TUNE_SOME_INSTS UINT64_C(4000000)
+bool tune_makes_some(const struct tune_bench *b)
+{
+    return result_counter(b->original, COUNTER_INST_WARP) >= (double)TUNE_SOME_INSTS;
+}
+
 /* The outputs that rewrites must leave, and what is kept of them. */
 static enum status take_reference(struct tune_bench *b, struct diags *ds)
 {
     const struct options *none = options_none();
     struct result r = result_empty();
+    b->keep_from = b->opts.tries ? TUNE_SOME_INSTS : 0;
     enum status st = run_options(b, none, true, &r, ds);
+    b->keep_from = 0;
     if (st == ST_OK && r.status != ST_OK) {
         diag_error(ds, "original", "the original kernel does not run: %s",
                    r.message[0] ? r.message : status_text(r.status));
@@ -105,6 +113,7 @@ static enum status take_reference(struct tune_bench *b, struct diags *ds)
     }
     r.time = b->original->time;
     *b->original = r;
+    b->kept = b->opts.tries && tune_makes_some(b);
     return st == ST_OK ? tune_keep_expected(b, b->sums, ds) : st;
 }
 

@@ -230,7 +230,8 @@ void tune_fill_run(struct tune_bench *b, const struct options *o, struct tune_jo
         b->opts.exact || PI_IS_VOTE(opt_bypass(o)->pi.mode) || opt_cluster(o)->agents == OPT_AGENTS_VOTE;
     run->flush_l2 = b->opts.cold;
     run->energy = b->opts.energy && !functional;
-    run->keep_outputs = b->keep_outputs;
+    run->keep_from = b->keep_from;
+    run->unread = b->opts.unread;
     run->outputs =
         b->pool ? DEV_OUTPUTS_ALL : b->opts.outputs; /* its devices do not know the original's */
     run->functional = functional;

@@ -43,6 +43,8 @@ struct tune_run_opts {
     bool energy; /* measure it */
     /* Of timed launches. SOME: once the original was launched with tune_keep_original; NONE: nothing is compared. */
     enum dev_outputs outputs;
+    bool unread; /* nobody reads the buffers after a launch (dev_run.unread) */
+    bool tries;  /* a search: what the original left is kept for tries that make SOME outputs */
     double time_limit_s;
     bool check_memory /* uninitialised reads and races are faults; simulated devices only */;
     /* a simulated device of this process, for proofs where the bench's is another; borrowed; may be

@@ -40,7 +40,8 @@ struct tune_bench {
     struct tune_prover *prover; /* prove.c; NULL: nothing was to be proven yet */
     enum tune_level prover_level;
     unsigned launches;     /* configurations launched so far */
-    bool keep_outputs;     /* of the launch under way (dev_run.keep_outputs) */
+    uint64_t keep_from;    /* of the launch under way (dev_run.keep_from) */
+    bool kept;             /* the original's outputs, at opening */
     struct dev_pool *pool; /* NULL: the one device */
     /* the original, launched twice, has the same outputs */
     enum { TUNE_REPEATS_UNKNOWN, TUNE_REPEATS, TUNE_REPEATS_NOT } repeats;
@@ -51,6 +52,8 @@ struct tune_bench {
     struct tune_trace *trace;
     void (*trace_free)(struct tune_trace *t); /* set with `trace` */
 };
+/* Is it so long that tries of a search make outputs of some CTAs? */
+bool tune_makes_some(const struct tune_bench *b);
 /* After a race was seen, or a result differed: CTAs on several host threads would leave other bytes each
  * time. From now on they run one after the other, and so does the original, once more. */
 enum status tune_take_turns(struct tune_bench *b, struct diags *ds);

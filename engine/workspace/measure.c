@@ -53,6 +53,8 @@ static struct tune_run_opts run_opts(const struct measure *m, struct dev *prover
     o.cold = m->how.cold;
     o.energy = m->how.energy;
     o.outputs = m->how.outputs;
+    o.unread = m->how.unread;
+    o.tries = m->how.tries;
     o.check_memory = m->how.check_memory;
     o.cancel = m->cancel;
     o.time_limit_s = m->how.time_limit_s;

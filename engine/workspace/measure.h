@@ -24,6 +24,8 @@ struct measure_how {
     bool prove; /* asked for; unasked, a simulated device of this process attacks what is small */
     unsigned repeat;
     double time_limit_s;
+    bool unread; /* nobody reads the buffers after a launch */
+    bool tries;  /* a search comes */
     enum tune_level level;
 };
 struct measure {

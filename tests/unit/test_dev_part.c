@@ -105,7 +105,7 @@ static struct result launch(struct bench_of_text *b, const char *text, enum dev_
     run.grid = b->l.grid;
     run.block = b->l.block;
     run.outputs = outputs;
-    run.keep_outputs = keep;
+    run.keep_from = keep;
     run.repeat = run.max_repeat = 1;
     assert_status_ok(dev_load(b->dev, "k.ptx", str_of(text), STR("k"), 0, &c, &b->ds), &b->ds);
     assert_status_ok(dev_launch(b->dev, c, b->bound, &run, &r, &b->ds), &b->ds);
@@ -176,9 +176,9 @@ static unsigned by_some(const char *kernel, const char *launch_name, const char 
     rig_open(&r, kernel, launch_name, "sim:hopper-h200");
     struct options none = options_default();
     struct result original;
-    r.bench->keep_outputs = true;
+    r.bench->keep_from = 1;
     assert_status_ok(tune_run_one(r.bench, &none, &original, &r.ds), &r.ds);
-    r.bench->keep_outputs = false;
+    r.bench->keep_from = 0;
     for (; *lines; lines++) {
         struct options o = options_of(*lines);
         struct result all, some;
@@ -215,6 +215,41 @@ static void as_with_all(void **state)
     assert_int_equal(by_some("redblack", "h200", plain), 0); /* in place */
 }
 
+static void first_bytes(struct rig *r, unsigned char bytes[256])
+{
+    const struct launch_spec *l = r->bench->subject.launch;
+    size_t arg = 0;
+    while (!l->args[arg].output)
+        arg++;
+    assert_status_ok(tune_bench_read(r->bench, arg, 0, bytes, 256, &r->ds), &r->ds);
+}
+
+/* The original's outputs were made when the bench was opened: its sampled launch makes them again only for who reads them. */
+static void not_made_again(void **state)
+{
+    struct rig r;
+    struct options none = options_default();
+    struct result read, unread, moved;
+    unsigned char made[256], left[256];
+    (void)state;
+    rig_open(&r, "transpose", "h200", "sim:hopper-h200");
+    assert_status_ok(tune_run_one(r.bench, &none, &read, &r.ds), &r.ds);
+    first_bytes(&r, made);
+    r.bench->opts.unread = true;
+    assert_status_ok(tune_run_one(r.bench, &none, &unread, &r.ds), &r.ds);
+    first_bytes(&r, left);
+    assert_true(read.sampled && unread.sampled);
+    same_figures(&read, &unread);
+    assert_int_equal(unread.equal, EQUAL_YES);
+    assert_int_equal(unread.outputs[0].hash, read.outputs[0].hash);
+    assert_memory_not_equal(left, made, sizeof left);
+    struct options o = options_of("--coarsen 2"); /* other code: its own outputs */
+    assert_status_ok(tune_run_one(r.bench, &o, &moved, &r.ds), &r.ds);
+    first_bytes(&r, left);
+    assert_memory_equal(left, made, sizeof left);
+    rig_close(&r);
+}
+
 /* ---- in a search ---- */
 
 /* tests/sim/order.ptx: x and y exchanged is twice as fast, and another CTA writes a flag last, none of those whose outputs
@@ -249,8 +284,10 @@ static void a_leader_whose_outputs_differ_falls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(each_cta_once), cmocka_unit_test(some_outputs),
-                                        cmocka_unit_test(not_by_some), cmocka_unit_test(as_with_all),
-                                        cmocka_unit_test(a_leader_whose_outputs_differ_falls) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_cta_once),  cmocka_unit_test(some_outputs),
+        cmocka_unit_test(not_by_some),    cmocka_unit_test(as_with_all),
+        cmocka_unit_test(not_made_again), cmocka_unit_test(a_leader_whose_outputs_differ_falls)
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
