@@ -108,15 +108,14 @@ static inline bool lane_range(const struct exec_warp *w, const struct exec_inst 
     return in->space == PTX_SPACE_GLOBAL || generic || in->space == PTX_SPACE_CONST;
 }
 
-/* Shared memory of the CTA, which one element of each of all lanes is read of, aligned, and nothing is to
- * be recorded; else NULL. */
-static inline const uint8_t *lane_shared(const struct exec_warp *w, const struct exec_inst *in,
-                                         uint32_t mask, unsigned bytes)
+/* All lanes are active, each with `bytes` bytes in shared memory of the CTA, aligned, and nothing is to be recorded. */
+static inline bool lanes_in_shared(const struct exec_warp *w, const struct exec_inst *in, uint32_t mask,
+                                   unsigned bytes)
 {
     const uint64_t n = w->x->shared_bytes;
-    if (in->space != PTX_SPACE_SHARED || mask != EXEC_FULL || in->vec != 1 || w->recording ||
-        w->x->checks || n < bytes || in->flags & (EXEC_F_BASE64 | EXEC_F_FRAME))
-        return NULL;
+    if (in->space != PTX_SPACE_SHARED || mask != EXEC_FULL || w->recording || w->x->checks || n < bytes ||
+        in->flags & (EXEC_F_BASE64 | EXEC_F_FRAME))
+        return false;
     const uint32_t *r = slot_at(w, in->a), last = (uint32_t)(n - bytes), low = bytes - 1;
     uint32_t bad = 0;
     LANES
@@ -124,7 +123,14 @@ static inline const uint8_t *lane_shared(const struct exec_warp *w, const struct
         const uint32_t a = r[i] + (uint32_t)in->imm;
         bad |= (uint32_t)(a > last) | (a & low);
     }
-    return bad ? NULL : w->cta->shared;
+    return !bad;
+}
+
+/* Shared memory of the CTA, which one element of each of all lanes is read of; else NULL. */
+static inline const uint8_t *lane_shared(const struct exec_warp *w, const struct exec_inst *in,
+                                         uint32_t mask, unsigned bytes)
+{
+    return in->vec == 1 && lanes_in_shared(w, in, mask, bytes) ? w->cta->shared : NULL;
 }
 
 /* Local memory: each lane has its own. False: the long way. */

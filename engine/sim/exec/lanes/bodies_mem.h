@@ -228,6 +228,8 @@ LANE_HEAD(touch)
 {
     uint64_t p0;
     enum mem_pattern known = MEM_FAULT;
-    if (lane_quick(w, in, mask, in->bytes, &p0, &known) == MEM_ANY)
+    if (lanes_in_shared(w, in, mask, in->bytes * in->vec))
+        count_load(w, in, mask);
+    else if (lane_quick(w, in, mask, in->bytes, &p0, &known) == MEM_ANY)
         any_touch(w, in, mask, known);
 }
