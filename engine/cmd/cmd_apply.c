@@ -174,6 +174,7 @@ static void put_kernel(struct jw *w, const struct outcome *o)
     jw_put_uint(w, "launches", t->launches);
     jw_put_uint(w, "applied", t->applied);
     jw_put_uint(w, "in_graphs", t->captured);
+    jw_put_uint(w, "graphs_unverified", t->skipped[LIVE_APPLY_GRAPH]);
     jw_put_uint(w, "replays", t->time[LIVE_REPLAYED].n);
     put_skipped(w, t);
     put_spread(w, "original_ns", o->has_original, &o->original);

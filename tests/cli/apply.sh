@@ -107,7 +107,7 @@ apply "$T/step.tuned.ptx" --verify 3 -- "$P" "$T/step.ptx" 30
 claim "verified launches" json "k['verified']==3 and k['equal']==True and 'beside the tuned' in why and k['applied']==9"
 claim "verifying changes nothing, and leaves no memory behind" same "$T/step.ptx" 30
 apply "$T/step.tuned.ptx" --mode all --verify 1 -- "$P" "$T/step.ptx" 12 graph
-claim "a graph is not swapped before it is verified" json "k['applied']==0 and 'captured into a graph' in why"
+claim "a graph is not swapped before it is verified" json "k['applied']==0 and k['graphs_unverified']==2 and 'captured into a graph' in why"
 tuned '// wrong'
 apply "$T/step.tuned.ptx" --verify 2 -- "$P" "$T/step.ptx" 30 plain 7
 claim "outputs that differ: exit 5" test $rc -eq 5

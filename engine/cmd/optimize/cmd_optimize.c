@@ -233,7 +233,7 @@ static void take_applied(struct optimize *o, const cJSON *k)
     const cJSON *equal = json_get(k, "equal");
     if (!s)
         return;
-    json_u64(json_get(k, "in_graphs"), &s->graphs);
+    json_u64(json_get(k, "graphs_unverified"), &s->graphs);
     s->equal = cJSON_IsTrue(equal) ? EQUAL_YES : cJSON_IsFalse(equal) ? EQUAL_NO : EQUAL_UNKNOWN;
     double was = median(k, "original_ns"), now = median(k, "tuned_ns");
     s->lost = s->equal == EQUAL_NO || now >= was;
