@@ -46,9 +46,8 @@ static void grows(CUdeviceptr p)
     OK(cuMemCreate(&a, step, &prop, 0));
     OK(cuMemMap(p, step, 0, a, 0));
     OK(cuMemMap(p + step, step, 0, b, 0));
-#ifndef WITH_CUDA_H
-    NEED(before - free_bytes() == 2 * step);
-#endif
+    if (emulated())
+        NEED(before - free_bytes() == 2 * step);
     OK(cuMemGetAccess(&flags, &prop.location, p));
     NEED(flags == 0);
     OK(cuMemSetAccess(p, 2 * step, &both, 1));
@@ -82,10 +81,8 @@ static void grows(CUdeviceptr p)
     NEED(word(p + 3 * step, 0) == 2);
     OK(cuMemUnmap(p + 3 * step, step));
     OK(cuMemRelease(b));
-#ifndef WITH_CUDA_H
-    NEED(before == free_bytes());
-#endif
-    (void)before;
+    if (emulated())
+        NEED(before == free_bytes());
 }
 
 static void wrong(CUdeviceptr p)
@@ -116,14 +113,14 @@ static void wrong(CUdeviceptr p)
     IS(VALUE, cuMemAddressFree(p, 4 * step));
     IS(VALUE, cuMemUnmap(p, step));
     OK(cuMemUnmap(p, 3 * step)); /* what is mapped there */
-    IS(VALUE, cuMemUnmap(p, 3 * step));
+    OK(cuMemUnmap(p, 3 * step)); /* nothing */
     OK(cuMemMap(p, 2 * step, 0, h, 0));
     IS(VALUE, cuMemSetAccess(p, 4 * step, &both, 1));
     IS(VALUE, cuMemFree(p));
-#ifndef WITH_CUDA_H
-    IS(VALUE, cuMemcpyHtoD(p, &v, 4)); /* nobody may touch it yet */
-    IS(VALUE, cuMemRelease((CUmemGenericAllocationHandle)(uintptr_t)&v));
-#endif
+    if (emulated()) {
+        IS(VALUE, cuMemcpyHtoD(p, &v, 4)); /* nobody may touch it yet */
+        IS(VALUE, cuMemRelease((CUmemGenericAllocationHandle)(uintptr_t)&v));
+    }
     OK(cuMemSetAccess(p, 2 * step, &both, 1));
     OK(cuMemcpyHtoD(p, &v, 4));
     IS(VALUE, cuMemcpyHtoD(p + 2 * step - 2, &v, 4));

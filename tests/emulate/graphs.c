@@ -154,6 +154,19 @@ static void captures(char *stub, unsigned *d, unsigned n)
     IS(cudaErrorStreamCaptureMerge, cudaStreamWaitEvent(u, e, 0));
     NEED(cudaStreamEndCapture(s, &g) != 0);
     NEED(cudaStreamEndCapture(u, &g) != 0);
+    IS(cudaErrorInvalidValue, cudaStreamWaitEvent(t, e, 0)); /* its capture has ended */
+    IS(cudaErrorInvalidValue, cudaEventSynchronize(e));
+
+    OK(cudaEventRecord(e, t)); /* outside */
+    OK(cudaStreamBeginCapture(s, 0));
+    IS(cudaErrorStreamCaptureIsolation, cudaStreamWaitEvent(s, e, 0));
+    IS(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(s, &g));
+
+    OK(cudaStreamBeginCapture(s, 0)); /* what the own stream leaves behind is no fork */
+    OK(add(stub, d, d, 1, n, s));
+    OK(cudaStreamUpdateCaptureDependencies(s, NULL, NULL, 0, 1));
+    OK(add(stub, d, d, 1, n, s));
+    OK(cudaStreamEndCapture(s, &g));
     OK(cudaStreamDestroy(s));
     OK(cudaStreamDestroy(t));
     OK(cudaStreamDestroy(u));

@@ -35,6 +35,7 @@ enum {
     cudaErrorStreamCaptureInvalidated = 901,
     cudaErrorStreamCaptureMerge = 902,
     cudaErrorStreamCaptureUnjoined = 904,
+    cudaErrorStreamCaptureIsolation = 905,
     cudaErrorIllegalState = 401,
     cudaErrorGraphExecUpdateFailure = 910,
     cudaErrorInvalidClusterSize = 912,

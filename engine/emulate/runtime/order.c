@@ -131,17 +131,33 @@ cudaError_t tail_set(struct tail *t, cudaGraphNode_t const *v, size_t n)
     return tail_join(t, v, n);
 }
 
+/* The nodes that it waits for, in the end, have the graph's turn: each stands behind those before it. */
+static void mark_before(const struct tail *t, struct graph *g)
+{
+    g->turn++;
+    for (size_t i = 0; i < t->n; i++)
+        t->v[i]->turn = g->turn;
+    for (size_t i = g->n; i-- > 0;)
+        for (size_t k = 0; g->v[i]->turn == g->turn && k < g->v[i]->nbefore; k++)
+            g->v[i]->before[k]->turn = g->turn;
+}
+
+static bool is_joined(const struct stream *s, const struct graph *g)
+{
+    bool joined = true;
+    for (size_t i = 0; s->into == g && i < s->tail.n; i++)
+        joined = joined && s->tail.v[i]->turn == g->turn;
+    return joined;
+}
+
 bool capture_joined(const struct stream *origin)
 {
     cudaGraph_t g = origin->into;
     bool joined = true;
-    g->turn++;
-    for (size_t i = 0; i < g->n; i++)
-        for (size_t k = 0; k < g->v[i]->nbefore; k++)
-            g->v[i]->before[k]->turn = g->turn;
-    for (size_t i = 0; i < g->n && joined; i++)
-        joined = g->v[i]->turn == g->turn || waits_for(&origin->tail, g->v[i]);
-    return joined;
+    mark_before(&origin->tail, g);
+    for (const struct stream *s = S.streams; s; s = s->next)
+        joined = joined && is_joined(s, g);
+    return joined && is_joined(&S.per_thread, g);
 }
 
 static void no_longer(struct stream *s, cudaGraph_t g)
@@ -159,6 +175,7 @@ void capture_end(cudaGraph_t g)
     for (struct event *e = S.events; e; e = e->next)
         if (e->into == g) {
             e->into = NULL;
+            e->ended = true;
             e->tail.n = 0;
         }
 }

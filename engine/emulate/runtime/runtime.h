@@ -204,9 +204,9 @@ struct event {
     const struct context *owner;
     uint64_t slot;
     unsigned flags;
-    bool recorded;
-    cudaGraph_t into; /* recorded in a stream that is captured into it; NULL: not */
-    struct tail tail; /* of the stream then */
+    bool recorded, ended; /* ended: the last time into a capture that has ended */
+    cudaGraph_t into;     /* recorded in a stream that is captured into it; NULL: not */
+    struct tail tail;     /* of the stream then */
     struct event *next;
 };
 struct event *event_of(cudaEvent_t e);  /* NULL: none of ours */

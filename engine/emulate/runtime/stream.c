@@ -106,6 +106,7 @@ EXPORT cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsig
     if (!event_of(e) || !k || !(k->owner ? e->owner == k->owner : here(e->owner)))
         END(cudaErrorInvalidResourceHandle);
     e->into = k->into;
+    e->ended = false;
     if (k->into && !flags) /* only says where others join the capture */
         END(tail_set(&e->tail, k->tail.v, k->tail.n));
     struct op op = { .kind = OP_RECORD, .record = { e } };
@@ -119,20 +120,26 @@ static cudaError_t event_wait(cudaEvent_t e)
     BEGIN
     if (!event_of(e))
         END(cudaErrorInvalidResourceHandle);
-    END(e->into ? 907 : e->recorded ? drain() : cudaSuccess);
+    END(e->into ? 907 : e->ended ? cudaErrorInvalidValue : e->recorded ? drain() : cudaSuccess);
 }
 
 PLAIN(cudaEventSynchronize, (cudaEvent_t e), event_wait(e))
 PLAIN(cudaEventQuery, (cudaEvent_t e), event_wait(e))
 
-/* A stream that waits for an event of a capture joins it. Two captures do not become one. */
+/* A stream that waits for an event of a capture joins it. Two captures do not become one, and what is outside of
+ * one is not waited for, but as a node (flags). */
 EXPORT cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
 {
-    (void)flags;
     BEGIN
     struct stream *k = stream_of(s);
     if (!event_of(e) || !k)
         END(cudaErrorInvalidResourceHandle);
+    if (e->ended)
+        END(cudaErrorInvalidValue);
+    if (!e->into && k->into && e->recorded && !flags) {
+        k->into->spoilt = true;
+        END(cudaErrorStreamCaptureIsolation);
+    }
     if (!e->into)
         END(cudaSuccess);
     if (k->into && k->into != e->into) {

@@ -30,7 +30,7 @@ static bool whole(uint64_t addr, size_t n, size_t *from, size_t *to)
     return at == end;
 }
 
-/* What is mapped in the range is whole, and there is some. */
+/* What is mapped in the range is whole. */
 static bool covers(uint64_t addr, size_t n, size_t *from, size_t *to)
 {
     size_t i = *from = mapped_above(addr);
@@ -41,7 +41,7 @@ static bool covers(uint64_t addr, size_t n, size_t *from, size_t *to)
         if (mapped(i)->b.addr < addr || mapped(i)->b.addr + mapped(i)->b.n > end)
             return false;
     *to = i;
-    return i > *from;
+    return true;
 }
 
 /* Nothing is mapped in the range. */
@@ -149,7 +149,7 @@ cudaError_t virtual_map(uint64_t addr, size_t n, size_t offset, struct physical 
 cudaError_t virtual_unmap(uint64_t addr, size_t n)
 {
     size_t from, to;
-    if (!covers(addr, n, &from, &to))
+    if (!region_reserved(addr) || !covers(addr, n, &from, &to))
         return cudaErrorInvalidValue;
     cudaError_t e = drain();
     if (e)

@@ -113,8 +113,8 @@ static inline bool lanes_in_shared(const struct exec_warp *w, const struct exec_
                                    unsigned bytes)
 {
     const uint64_t n = w->x->shared_bytes;
-    if (in->space != PTX_SPACE_SHARED || mask != EXEC_FULL || w->recording || w->x->checks || n < bytes ||
-        in->flags & (EXEC_F_BASE64 | EXEC_F_FRAME))
+    if (in->space != PTX_SPACE_SHARED || mask != EXEC_FULL || w->recording || w->x->checks ||
+        n < bytes || in->flags & (EXEC_F_BASE64 | EXEC_F_FRAME))
         return false;
     const uint32_t *r = slot_at(w, in->a), last = (uint32_t)(n - bytes), low = bytes - 1;
     uint32_t bad = 0;
