@@ -39,6 +39,8 @@ claim "each arm has a third of the samples" json "[len(k['samples_ns'][a]) for a
 apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 60
 claim "every launch tuned" json "k['applied']==60 and k['original_ns'] is None and k['tuned_ns']['median']==2000"
 claim "the same output then" same "$T/step.ptx" 60
+FAKE_TELL=1 apply "$T/step.tuned.ptx" --verify 0 -- "$P" "$T/step.ptx" 9
+claim "loaded with the program's module, before its first launch" test "$(grep -o "loaded .*" "$T/err" | sort | tr '\n' ';')" = "loaded original before;loaded tuned before;"
 FAKE_FAIL=cuMemcpyDtoDAsync_v2 apply "$T/step.tuned.ptx" --mode all -- "$P" "$T/step.ptx" 60
 claim "its image was swapped before it was loaded: no variable is copied" json "k['applied']==60 and skipped==0 and k['tuned_ns']['median']==2000"
 claim "and its variables are right" same "$T/step.ptx" 60

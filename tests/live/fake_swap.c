@@ -5,7 +5,7 @@
  * word, word * 3 + scale, and counter++ (variables of the module), whatever the PTX says. Comments in
  * the text change that: "// wrong" adds one, "// unsteady" adds the number of the launch, "// fast"
  * halves the time of 1000 ns for each CTA, "// needs tickets" leaves the words alone unless
- * `gpulocw_tickets` is zero, and sets it. FAKE_FAIL: names of functions that fail. FAKE_FAST: kernels
+ * `gpulocw_tickets` is zero, and sets it. FAKE_FAIL: names of functions that fail. FAKE_TELL: loads are told, and whether a launch is under way. FAKE_FAST: kernels
  * with this text in them are as fast as those with "// fast". */
 #include "tests/live/fake_cupti.h"
 #include "tests/live/fake_swap.h"
@@ -48,7 +48,7 @@ static uint8_t enabled[1024];
 static struct record kept[8192];
 static unsigned nkept, calls, launches;
 static uint64_t now = 1000;
-static bool capturing;
+static bool capturing, launching;
 static struct {
     struct function *f;
     uint64_t p, from;
@@ -284,6 +284,9 @@ int cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *o, void **v
         image = (const char *)image + 128; /* this driver's machine code */
     if (fails("cuModuleLoadDataEx") && strstr(image, "// fast"))
         return ERROR;
+    if (getenv("FAKE_TELL"))
+        fprintf(stderr, "loaded %s %s\n", fast(image) ? "tuned" : "original",
+                launching ? "in a launch" : "before");
     modules[nmodules] = (struct module){ strdup(image), 3, 0, 1 };
     *m = &modules[nmodules++];
     return tell(20, 1, &p, 0);
@@ -423,7 +426,9 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
         void *stream, **params, **extra;
     } p = { f, { gx, gy, gz }, { bx, by, bz }, shared, stream, params, extra };
     uint32_t own = ++calls; /* what is called from inside the callback has a number of its own */
+    launching = true;
     tell_as(307, 0, &p, 0, own);
+    launching = false;
     return tell_as(307, 1, &p, start(p.f, p.params, p.grid[0], own), own);
 }
 int cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
@@ -433,7 +438,9 @@ int cuLaunchKernelEx(const void *config, void *f, void **params, void **extra)
         void *f, **params, **extra;
     } p = { config, f, params, extra };
     uint32_t own = ++calls;
+    launching = true;
     tell_as(652, 0, &p, 0, own);
+    launching = false;
     return tell_as(652, 1, &p, start(p.f, p.params, *(const unsigned *)p.config, own), own);
 }
 

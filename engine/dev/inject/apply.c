@@ -388,4 +388,4 @@ static const struct other_call apply_calls[] = {
     { 0, BEFORE, NULL },
 };
 
-const struct launch_part apply_part = { wanted, enter, leave, apply_calls };
+const struct launch_part apply_part = { wanted, enter, leave, apply_image, apply_calls };

@@ -58,8 +58,9 @@ struct target {
     struct samples replayed; /* the tuned kernel, by graphs */
     struct samples steady[2];
 };
-struct tuned { /* a target's kernel in one context */
-    int state; /* 0: not loaded; 1: ready; -1: failed, why says how */
+struct tuned {  /* a target's kernel in one context */
+    int state;  /* 0: not loaded; 1: ready; -1: failed, why says how */
+    bool unfit; /* whether it starts with the program's launches was not looked at yet */
     int why;
     void *f;
     unsigned shared;             /* most dynamic shared memory it was given */
@@ -107,7 +108,10 @@ extern struct apply_state A;
 bool apply_plan(void);
 /* The function as it is launched: bound at its first launch. NULL: no room, or no current context. */
 struct bound *apply_bound(const struct launch *l);
-/* The target's kernel, loaded at its first launch. NULL: it cannot be used; *why. */
+/* launch_part.image: loads the tuned kernels of an image beside it. What has no context yet, and what is machine code
+ * alone, is loaded at its first launch. */
+void apply_image(int image, void *owner, bool library);
+/* The target's kernel, loaded by now where it was not before. NULL: it cannot be used; *why. */
 struct tuned *apply_tuned(struct bound *b, int target, const struct launch *l, int *why);
 /* Of a swapped image: the original, for launches that the tuned kernel is not for. NULL: *why. */
 struct tuned *apply_original(struct bound *b, int target, const struct launch *l, int *why);

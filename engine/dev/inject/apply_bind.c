@@ -175,9 +175,33 @@ static int named(const char *name)
     return -1;
 }
 
+/* Kernels of images, asked for and loaded with their image; `f` is another handle of the same kernel than the program's.
+ * `binding` guards them and A.bound; S.lock is taken while it is held. */
+enum { MOST_EARLY = 1 << 10 };
+static struct bound early[MOST_EARLY];
+static unsigned nearly;
+static pthread_mutex_t binding = PTHREAD_MUTEX_INITIALIZER;
+
+static const struct bound *early_of(const struct bound *b)
+{
+    for (unsigned i = 0; i < nearly; i++)
+        if (early[i].image == b->image && early[i].context == b->context && early[i].named == b->named)
+            return &early[i];
+    return NULL;
+}
+
+/* Which targets it is, and their tuned kernels. */
+static void find_targets(struct bound *b, const char *name)
+{
+    const struct bound *e = early_of(b);
+    uint64_t whole; /* an image that is known stays as it is */
+    b->tuned = e ? e->tuned : calloc((size_t)A.ntargets, sizeof(struct tuned *));
+    b->maxreg = e ? e->maxreg : 0;
+    b->mask = e ? e->mask : b->image < 0 ? 0 : apply_ask(&S.image[b->image], name, &b->maxreg, &whole);
+}
+
 struct bound *apply_bound(const struct launch *l)
 {
-    static pthread_mutex_t binding = PTHREAD_MUTEX_INITIALIZER; /* S.lock is taken while it is held */
     void *context = NULL;
     if (A.d.context(&context) != 0 || !context)
         return NULL;
@@ -186,11 +210,8 @@ struct bound *apply_bound(const struct launch *l)
     if (b && !b->f && A.nbound < MOST_BOUND * 3 / 4) {
         A.nbound++;
         *b = (struct bound){ l->f, context, l->image, 0, named(l->name), 0, NULL, NULL };
-        if (b->named >= 0) {
-            b->tuned = calloc((size_t)A.ntargets, sizeof(struct tuned *));
-            uint64_t whole; /* an image that is known stays as it is */
-            b->mask = b->image < 0 ? 0 : apply_ask(&S.image[b->image], l->name, &b->maxreg, &whole);
-        }
+        if (b->named >= 0)
+            find_targets(b, l->name);
     }
     pthread_mutex_unlock(&binding);
     return b && b->f ? b : NULL;
@@ -244,7 +265,7 @@ static bool find_symbols(const struct target *t, struct tuned *u, void *original
 }
 
 /* Does it start with the launch it will get? A launch that fails costs the program a call. */
-static bool fits(const struct target *t, const struct tuned *u, const struct launch *l)
+static bool starts(const struct target *t, const struct tuned *u, const struct launch *l)
 {
     enum { MAX_THREADS = 0 };
     const unsigned *block = t->any ? l->block : t->tblock;
@@ -265,6 +286,14 @@ static bool set_shared(struct tuned *u, unsigned shared)
     return ok;
 }
 
+/* Can the program's launch have it? */
+static bool fits(const struct target *t, struct tuned *u, const struct launch *l)
+{
+    u->unfit = false;
+    return set_shared(u, t->any ? l->shared : t->tshared) && starts(t, u, l);
+}
+
+/* l NULL: before any launch; whether it fits is left open where that is the launch's matter. */
 static int set_up(struct target *t, struct tuned *u, const struct bound *b, const struct launch *l)
 {
     enum { CARVEOUT = 9, NON_PORTABLE_CLUSTER = 14, JIT_MAX_REGISTERS = 0 };
@@ -287,7 +316,8 @@ static int set_up(struct target *t, struct tuned *u, const struct bound *b, cons
         A.d.set_attribute(u->f, CARVEOUT, value);
     if (A.d.get_attribute(&value, NON_PORTABLE_CLUSTER, own) == 0 && value > 0)
         A.d.set_attribute(u->f, NON_PORTABLE_CLUSTER, value);
-    return set_shared(u, t->any ? l->shared : t->tshared) && fits(t, u, l) ? -1 : LIVE_APPLY_FIT;
+    u->unfit = !l && t->any;
+    return u->unfit || fits(t, u, l) ? -1 : LIVE_APPLY_FIT;
 }
 
 /* Loads it; while a stream is captured the driver allows that to a thread that says so. */
@@ -309,7 +339,7 @@ static int load(struct target *t, struct tuned *u, const struct bound *b, const 
     return why;
 }
 
-/* What is at *at, loaded where nothing is yet. NULL: it cannot be had for this launch. */
+/* What is at *at, loaded where nothing is yet. NULL: it cannot be had for this launch. l NULL: none yet. */
 static struct tuned *loaded(struct target *t, struct tuned **at, const struct bound *b,
                             const struct launch *l, int *why)
 {
@@ -321,10 +351,46 @@ static struct tuned *loaded(struct target *t, struct tuned **at, const struct bo
         u->state = u->why < 0 ? 1 : -1;
         *at = u;
     }
-    bool fine = u && u->state > 0, fit = !fine || !t->any || set_shared(u, l->shared);
+    if (l && u && u->state > 0 && u->unfit && !fits(t, u, l)) {
+        u->why = LIVE_APPLY_FIT;
+        u->state = -1;
+    }
+    bool fine = u && u->state > 0, fit = !fine || !l || !t->any || set_shared(u, l->shared);
     pthread_mutex_unlock(&loading);
     *why = !u ? LIVE_APPLY_LOAD : fit ? u->why : LIVE_APPLY_FIT;
     return fine && fit ? u : NULL;
+}
+
+/* The image's kernel of that name as the first target of that name has it: loads what the image is to get. */
+static void load_early(struct bound *b, void *owner, bool library)
+{
+    const char *name = A.target[b->named].name;
+    int (*get)(void **, void *, const char *) = library ? A.d.kernel : A.d.function;
+    int why;
+    uint64_t whole;
+    b->tuned = calloc((size_t)A.ntargets, sizeof(struct tuned *));
+    b->mask = apply_ask(&S.image[b->image], name, &b->maxreg, &whole);
+    if (b->mask && b->tuned && get && get(&b->f, owner, name) == 0)
+        for (int i = 0; i < A.ntargets; i++)
+            if (b->mask >> i & 1)
+                loaded(&A.target[i], &b->tuned[i], b, NULL, &why);
+    pthread_mutex_lock(&binding);
+    if (nearly < MOST_EARLY)
+        early[nearly++] = *b;
+    pthread_mutex_unlock(&binding);
+}
+
+void apply_image(int image, void *owner, bool library)
+{
+    const struct image *m = &S.image[image];
+    void *context = NULL;
+    if (A.mode == LIVE_APPLY_NONE || !m->copy || m->swapped || A.d.context(&context) != 0 || !context)
+        return;
+    for (int i = 0; i < A.ntargets; i++) {
+        struct bound b = { NULL, context, image, 0, i, 0, NULL, NULL };
+        if (named(A.target[i].name) == i)
+            load_early(&b, owner, library);
+    }
 }
 
 struct tuned *apply_tuned(struct bound *b, int target, const struct launch *l, int *why)

@@ -56,28 +56,30 @@ struct handle *handle_at(const void *key, bool make)
     return s;
 }
 
-static void loaded(const struct load_call *p);
+static int loaded(const struct load_call *p);
 /* cuModuleLoad, cuLibraryLoadFromFile */
-static void loaded_file(const struct load_call *p)
+static int loaded_file(const struct load_call *p)
 {
     void *image = p->image ? image_file(p->image, NULL) : NULL;
     const struct load_call c = { p->handle, image };
-    if (image)
-        loaded(&c);
+    int at = image ? loaded(&c) : -1;
     free(image);
+    return at;
 }
 
-static void loaded(const struct load_call *p)
+/* Its place in S.image; -1: there is no room. */
+static int loaded(const struct load_call *p)
 {
     struct handle *h = p->handle && p->image ? handle_at(*p->handle, true) : NULL;
     if (!h || S.nimages == MOST_IMAGES) {
         S.left_out++;
-        return;
+        return -1;
     }
     made_look(p->image, &S.image[S.nimages]);
     S.image[S.nimages].swapped = load_swapped;
     load_swapped = 0;
-    handle_set(h, NULL, S.nimages++);
+    handle_set(h, NULL, S.nimages);
+    return S.nimages++;
 }
 
 /* The function, kernel or module that was made of another has its image; a function of a kernel its
@@ -259,38 +261,39 @@ static void launching(struct launch *l, const struct call *c)
 }
 
 /* ---- CUPTI ---- */
+enum { LIBRARY_LOAD = 678, LIBRARY_FILE = 679 };
 enum what { LOAD, LOAD_FILE, GET_NAMED, GET, UNLOAD, GRAPH, LAUNCH, COOPERATE, LAUNCH_EX };
 static const struct {
     uint32_t id; /* cupti_driver_cbid.h */
     enum what what;
     bool own_stream;
 } CALLS[] = {
-    { 18, LOAD_FILE, false },  /* cuModuleLoad */
-    { 679, LOAD_FILE, false }, /* cuLibraryLoadFromFile */
-    { 19, LOAD, false },       /* cuModuleLoadData */
-    { 20, LOAD, false },       /* cuModuleLoadDataEx */
-    { 21, LOAD, false },       /* cuModuleLoadFatBinary */
-    { 678, LOAD, false },      /* cuLibraryLoadData */
-    { 22, UNLOAD, false },     /* cuModuleUnload */
-    { 680, UNLOAD, false },    /* cuLibraryUnload */
-    { 23, GET_NAMED, false },  /* cuModuleGetFunction */
-    { 681, GET_NAMED, false }, /* cuLibraryGetKernel */
-    { 682, GET, false },       /* cuLibraryGetModule */
-    { 683, GET, false },       /* cuKernelGetFunction */
-    { 495, GRAPH, false },     /* cuStreamBeginCapture */
-    { 496, GRAPH, false },     /* cuStreamBeginCapture_ptsz */
-    { 539, GRAPH, false },     /* cuStreamBeginCapture_v2 */
-    { 540, GRAPH, false },     /* cuStreamBeginCapture_v2_ptsz */
-    { 720, GRAPH, false },     /* cuStreamBeginCaptureToGraph */
-    { 721, GRAPH, false },     /* cuStreamBeginCaptureToGraph_ptsz */
-    { 514, GRAPH, false },     /* cuGraphLaunch */
-    { 515, GRAPH, false },     /* cuGraphLaunch_ptsz */
-    { 307, LAUNCH, false },    /* cuLaunchKernel */
-    { 442, LAUNCH, true },     /* cuLaunchKernel_ptsz */
-    { 477, COOPERATE, false }, /* cuLaunchCooperativeKernel */
-    { 478, COOPERATE, true },  /* cuLaunchCooperativeKernel_ptsz */
-    { 652, LAUNCH_EX, false }, /* cuLaunchKernelEx */
-    { 653, LAUNCH_EX, true },  /* cuLaunchKernelEx_ptsz */
+    { 18, LOAD_FILE, false },           /* cuModuleLoad */
+    { LIBRARY_FILE, LOAD_FILE, false }, /* cuLibraryLoadFromFile */
+    { 19, LOAD, false },                /* cuModuleLoadData */
+    { 20, LOAD, false },                /* cuModuleLoadDataEx */
+    { 21, LOAD, false },                /* cuModuleLoadFatBinary */
+    { LIBRARY_LOAD, LOAD, false },      /* cuLibraryLoadData */
+    { 22, UNLOAD, false },              /* cuModuleUnload */
+    { 680, UNLOAD, false },             /* cuLibraryUnload */
+    { 23, GET_NAMED, false },           /* cuModuleGetFunction */
+    { 681, GET_NAMED, false },          /* cuLibraryGetKernel */
+    { 682, GET, false },                /* cuLibraryGetModule */
+    { 683, GET, false },                /* cuKernelGetFunction */
+    { 495, GRAPH, false },              /* cuStreamBeginCapture */
+    { 496, GRAPH, false },              /* cuStreamBeginCapture_ptsz */
+    { 539, GRAPH, false },              /* cuStreamBeginCapture_v2 */
+    { 540, GRAPH, false },              /* cuStreamBeginCapture_v2_ptsz */
+    { 720, GRAPH, false },              /* cuStreamBeginCaptureToGraph */
+    { 721, GRAPH, false },              /* cuStreamBeginCaptureToGraph_ptsz */
+    { 514, GRAPH, false },              /* cuGraphLaunch */
+    { 515, GRAPH, false },              /* cuGraphLaunch_ptsz */
+    { 307, LAUNCH, false },             /* cuLaunchKernel */
+    { 442, LAUNCH, true },              /* cuLaunchKernel_ptsz */
+    { 477, COOPERATE, false },          /* cuLaunchCooperativeKernel */
+    { 478, COOPERATE, true },           /* cuLaunchCooperativeKernel_ptsz */
+    { 652, LAUNCH_EX, false },          /* cuLaunchKernelEx */
+    { 653, LAUNCH_EX, true },           /* cuLaunchKernelEx_ptsz */
 };
 enum { NCALLS = sizeof CALLS / sizeof *CALLS, MOST_IDS = 1024 };
 /* By number of the call: 1 + row of CALLS, or the part's row. */
@@ -311,16 +314,27 @@ void calls_enable(enable_fn enable, void *subscriber)
             enable(1, subscriber, DOMAIN_DRIVER, id); /* an old driver lacks some: none call them */
 }
 
-static void images_change(enum what what, const void *params)
+/* A part may have kernels to load beside this image's, before the program launches any. */
+static void tell_image(uint32_t id, int image, const struct load_call *p)
 {
+    const bool library = id == LIBRARY_LOAD || id == LIBRARY_FILE;
+    for (size_t i = 0; image >= 0 && i < nlaunch_parts; i++)
+        if (S.part[i] && launch_parts[i]->image)
+            launch_parts[i]->image(image, *p->handle, library);
+}
+
+static void images_change(uint32_t id, enum what what, const void *params)
+{
+    int image = -1;
     pthread_mutex_lock(&S.lock);
     switch (what) {
-    case LOAD: loaded(params); break;
-    case LOAD_FILE: loaded_file(params); break;
+    case LOAD: image = loaded(params); break;
+    case LOAD_FILE: image = loaded_file(params); break;
     case UNLOAD: unloaded(params); break;
     default: derived(params, what == GET_NAMED);
     }
     pthread_mutex_unlock(&S.lock);
+    tell_image(id, image, params);
 }
 
 static void dispatch(uint32_t id, const struct call *c)
@@ -339,7 +353,7 @@ static void dispatch(uint32_t id, const struct call *c)
     }
     if (what < GRAPH) {
         if (after != (what == UNLOAD) && !failed)
-            images_change(what, c->params);
+            images_change(id, what, c->params);
         return;
     }
     bool looked_at = false;

@@ -123,6 +123,8 @@ struct launch_part {
     bool (*wanted)(void); /* asked once, at the start */
     void (*enter)(struct launch *l);
     void (*leave)(struct launch *l, int result);
+    /* An image was loaded as this module or (library) library, and stands in S.image; may be NULL. */
+    void (*image)(int image, void *owner, bool library);
     const struct other_call *calls; /* what else it looks at; may be NULL */
 };
 extern const struct launch_part *const launch_parts[];

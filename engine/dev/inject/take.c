@@ -111,4 +111,4 @@ static const struct other_call take_calls[] = {
     { 0, BEFORE, NULL },
 };
 
-const struct launch_part take_part = { take_wanted, take_enter, take_leave, take_calls };
+const struct launch_part take_part = { take_wanted, take_enter, take_leave, NULL, take_calls };
