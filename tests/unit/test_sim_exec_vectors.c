@@ -308,12 +308,13 @@ static void approximations(void **state)
 /* ---- matrices: fragments filled as the figures of 9.7.14.5 show ---- */
 struct shape {
     const char *op;
-    int k, bits, kind; /* 0 f16, 1 bf16, 2 tf32, 3 s8, 4 u8 */
+    int k, bits, kind; /* 0 f16, 1 bf16, 2 tf32, 3 s8, 4 u8, 5 e4m3, 6 e5m2 */
     unsigned na, nb;
 };
 static uint32_t element(int kind, int v)
 {
     static const uint16_t f16[] = { 0x0000, 0x3c00, 0x4000, 0x4200, 0x4400 };
+    static const uint8_t e4m3[] = { 0, 0x38, 0x40, 0x44 }, e5m2[] = { 0, 0x3c, 0x40, 0x42 };
     uint32_t m = (uint32_t)(v < 0 ? -v : v), s = v < 0;
     float f = (float)v;
     uint32_t u;
@@ -322,16 +323,26 @@ static uint32_t element(int kind, int v)
     case 0: return f16[m] | s << 15;
     case 1: return u >> 16;
     case 2: return u;
+    case 5: return e4m3[m] | s << 7;
+    case 6: return e5m2[m] | s << 7;
     default: return (uint32_t)v & 0xff;
     }
 }
+/* Small whole numbers, any of them anywhere. */
+static unsigned seed;
+static int drawn(unsigned a, unsigned b, unsigned c, unsigned n)
+{
+    uint64_t z = (((uint64_t)seed << 30 | a << 20 | b << 10 | c) + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ z >> 29) * 0xBF58476D1CE4E5B9u;
+    return (int)((z >> 40) % n);
+}
 static int a_at(int row, int k)
 {
-    return (row * 3 + k * 5) % 7 - 3;
+    return drawn(0, (unsigned)row, (unsigned)k, 7) - 3;
 }
 static int b_at(int k, int col)
 {
-    return (k * 2 + col * 3) % 5 - 2;
+    return drawn(1, (unsigned)k, (unsigned)col, 5) - 2;
 }
 static uint32_t pack(const struct shape *s, int lane, int reg, bool is_a)
 {
@@ -345,6 +356,17 @@ static uint32_t pack(const struct shape *s, int lane, int reg, bool is_a)
     }
     return r;
 }
+static bool is_whole(const struct shape *s)
+{
+    return s->kind == 3 || s->kind == 4;
+}
+static int product_at(const struct shape *s, int row, int col)
+{
+    int up = s->kind == 4 ? 3 : 0, sum = 2;
+    for (int k = 0; k < s->k; k++)
+        sum += (a_at(row, k) + up) * (b_at(k, col) + up);
+    return sum;
+}
 static void products(void **state)
 {
     (void)state;
@@ -356,17 +378,23 @@ static void products(void **state)
         { "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32", 4, 32, 2, 2, 1 },
         { "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 32, 8, 3, 4, 2 },
         { "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32", 16, 8, 3, 2, 1 },
+        { "mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32", 16, 8, 4, 2, 1 },
+        { "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32", 8, 16, 1, 2, 1 },
+        { "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", 32, 8, 5, 4, 2 },
+        { "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32", 32, 8, 6, 4, 2 },
         { "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.u8.s32", 32, 8, 4, 4, 2 }
     };
-    for (size_t n = 0; n < ARRAY_LEN(shapes); n++) {
-        const struct shape *s = &shapes[n];
+    enum { EACH = LANE_KINDS * ARRAY_LEN(shapes) };
+    for (size_t n = 0; n < 3 * EACH; n++) {
+        const struct shape *s = &shapes[n / LANE_KINDS % ARRAY_LEN(shapes)];
         struct sim_case c;
+        seed = (unsigned)(n / EACH);
         struct buf b = { 0 };
-        bool ints = s->kind >= 3;
+        bool ints = is_whole(s);
         const char *cls = ints ? "r" : "f";
-        buf_puts(&b, SIM_HEAD ".visible .entry k(.param .u64 p)\n{\n" REGS
-                              "ld.param.u64 %d0, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 64; "
-                              "add.u64 %d0, %d0, %d1;\n");
+        buf_puts(&b, HEAD100 ".visible .entry k(.param .u64 p)\n{\n" REGS
+                             "ld.param.u64 %d0, [p]; mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 64; "
+                             "add.u64 %d0, %d0, %d1;\n");
         for (unsigned k = 0; k < s->na + s->nb; k++)
             buf_printf(&b, "ld.global.u32 %%r%u, [%%d0+%u];\n", 2 + k, 4 * k);
         for (unsigned k = 0; k < 4; k++)
@@ -383,7 +411,7 @@ static void products(void **state)
             buf_printf(&b, "st.global.%s [%%d0+%u], %%%s%u;\n", ints ? "u32" : "f32", 32 + 4 * k, cls,
                        14 + k);
         buf_puts(&b, "ret;\n}\n");
-        sim_case_open(&c, b.s, "k", 32 * 64);
+        sim_case_open_with(&c, b.s, "k", 32 * 64, (unsigned)(n % LANE_KINDS));
         for (int lane = 0; lane < 32; lane++)
             for (unsigned k = 0; k < s->na + s->nb; k++)
                 memcpy(c.data + lane * 64 + 4 * k,
@@ -391,19 +419,93 @@ static void products(void **state)
         sim_case_ok(&c);
         for (int lane = 0; lane < 32; lane++)
             for (int v = 0; v < 4; v++) {
-                int row = lane / 4 + (v / 2 ? 8 : 0), col = lane % 4 * 2 + v % 2, sum = 2, got;
-                for (int k = 0; k < s->k; k++)
-                    sum += (a_at(row, k) + (s->kind == 4 ? 3 : 0)) *
-                           (b_at(k, col) + (s->kind == 4 ? 3 : 0));
+                int row = lane / 4 + (v / 2 ? 8 : 0), col = lane % 4 * 2 + v % 2, got;
+                int sum = product_at(s, row, col);
                 float f;
                 memcpy(&got, c.data + lane * 64 + 32 + 4 * v, 4);
                 memcpy(&f, &got, 4);
                 if (ints ? got != sum : f != (float)sum)
-                    fail_msg("%s: lane %d value %d", s->op, lane, v);
+                    fail_msg("%s: lane %d value %d, unit %zu", s->op, lane, v, n % LANE_KINDS);
             }
         sim_case_close(&c);
         buf_free(&b);
     }
+}
+
+/* wgmma of 64 rows and 8 columns, both factors in shared memory: 8 rows of 16 bytes one behind the other, then the other
+ * 16 bytes of the same rows, then the next 8 rows. */
+#define WGMMA_AT 4096 /* the sums, behind both factors */
+static const char wgmma_text[] =
+    ".version 8.3\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n%s"
+    ".shared .align 128 .b8 s[2560];\nld.param.u64 %%d0, [p]; mov.u32 %%r1, %%tid.x; mul.wide.u32 %%d1, "
+    "%%r1, 4; add.u64 %%d2, %%d0, %%d1; mov.u32 %%r2, s; shl.b32 %%r3, %%r1, 2; add.u32 %%r3, %%r3, "
+    "%%r2;\n"
+    "ld.global.u32 %%r4, [%%d2]; st.shared.u32 [%%r3], %%r4; ld.global.u32 %%r4, [%%d2+512]; "
+    "st.shared.u32 "
+    "[%%r3+512], %%r4; ld.global.u32 %%r4, [%%d2+1024]; st.shared.u32 [%%r3+1024], %%r4;\n"
+    "ld.global.u32 %%r4, [%%d2+1536]; st.shared.u32 [%%r3+1536], %%r4; ld.global.u32 %%r4, [%%d2+2048]; "
+    "st.shared.u32 [%%r3+2048], %%r4; fence.proxy.async; bar.sync 0;\n"
+    "cvt.u64.u32 %%d3, %%r2; shr.u64 %%d3, %%d3, 4; or.b64 %%d3, %%d3, 0x1000080000; add.u64 %%d4, "
+    "%%d3, 128;\n"
+    "%s\nwgmma.fence.sync.aligned;\nwgmma.mma_async.sync.aligned.m64n8k%d.%s {%s}, %%d3, %%d4, 1%s;\n"
+    "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\nmul.wide.u32 %%d1, %%r1, 16; "
+    "add.u64 "
+    "%%d2, %%d0, %%d1; st.global.v4.b32 [%%d2+4096], {%s};\nret;\n}\n";
+
+static void put_factor(uint8_t *to, const struct shape *s, int rows, bool is_a)
+{
+    int size = s->bits / 8;
+    for (int row = 0; row < rows; row++)
+        for (int k = 0; k < s->k; k++) {
+            int v = (is_a ? a_at(row, k) : b_at(k, row)) + (s->kind == 4 ? 3 : 0), at = k * size;
+            uint32_t bits = element(s->kind, v);
+            memcpy(to + row / 8 * 256 + at / 16 * 128 + row % 8 * 16 + at % 16, &bits, (size_t)size);
+        }
+}
+
+static void one_of_warpgroups(const struct shape *s, unsigned limit)
+{
+    struct sim_case c;
+    char text[3000];
+    bool ints = is_whole(s);
+    const char *regs = ints ? "%r10, %r11, %r12, %r13" : "%f10, %f11, %f12, %f13";
+    snprintf(
+        text, sizeof text, wgmma_text, REGS,
+        ints ? "mov.u32 %r10, 2; mov.u32 %r11, 2; mov.u32 %r12, 2; mov.u32 %r13, 2;"
+             : "mov.f32 %f10, 0f40000000; mov.f32 %f11, 0f40000000; mov.f32 %f12, 0f40000000; mov.f32 "
+               "%f13, 0f40000000;",
+        s->k, s->op, regs,
+        ints            ? ""
+        : s->bits == 16 ? ", 1, 1, 0, 0"
+                        : ", 1, 1",
+        regs);
+    sim_case_open_with(&c, text, "k", 8192, limit);
+    c.l.block.x = 128;
+    put_factor(c.data, s, 64, true);
+    put_factor(c.data + 2048, s, 8, false);
+    sim_case_ok(&c);
+    for (int t = 0; t < 128; t++)
+        for (int v = 0; v < 4; v++) {
+            int row = t / 32 * 16 + t % 32 / 4 + v / 2 * 8, want = product_at(s, row, t % 4 * 2 + v % 2);
+            float f = (float)want;
+            if (memcmp(c.data + WGMMA_AT + t * 16 + v * 4, ints ? (void *)&want : (void *)&f, 4) != 0)
+                fail_msg("wgmma %s: thread %d value %d, unit %u", s->op, t, v, limit);
+        }
+    sim_case_close(&c);
+}
+
+static void warpgroups(void **state)
+{
+    static const struct shape shapes[] = {
+        { "f32.f16.f16", 16, 16, 0, 0, 0 },  { "f32.bf16.bf16", 16, 16, 1, 0, 0 },
+        { "f32.tf32.tf32", 8, 32, 2, 0, 0 }, { "s32.s8.s8", 32, 8, 3, 0, 0 },
+        { "s32.u8.u8", 32, 8, 4, 0, 0 },     { "f32.e4m3.e4m3", 32, 8, 5, 0, 0 },
+        { "f32.e5m2.e5m2", 32, 8, 6, 0, 0 },
+    };
+    (void)state;
+    for (seed = 0; seed < 3; seed++)
+        for (size_t n = 0; n < LANE_KINDS * ARRAY_LEN(shapes); n++)
+            one_of_warpgroups(&shapes[n / LANE_KINDS], (unsigned)(n % LANE_KINDS));
 }
 
 /* ldmatrix, its transposed form, stmatrix and movmatrix: 16-bit elements numbered row by row. */
@@ -446,6 +548,7 @@ static void tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(by_hand), cmocka_unit_test(approximations),
-                                        cmocka_unit_test(products), cmocka_unit_test(tiles) };
+                                        cmocka_unit_test(products), cmocka_unit_test(warpgroups),
+                                        cmocka_unit_test(tiles) };
     return cmocka_run_group_tests_name("sim exec: vectors", tests, NULL, NULL);
 }
