@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Rewrites of kernels that this project did not write, on other data, grids and seeds than they were accepted on.
 
-    python3 tests/tool/public.py GPULOCW FOLDER [--count N] [--ledger FILE]
+    python3 tests/tool/public.py GPULOCW FOLDER [--count N] [--ledger FILE] [--limit SECONDS]
 
 FOLDER has PTX that was compiled elsewhere, with launch descriptions beside it or without: then `launch` guesses one. A kernel that fails,
-races or reads what nobody wrote under that launch is left out. Each option of OPTIONS is run with --prove full; what is accepted runs again
-on other seeds, with fewer and with more CTAs where the original stays clean. Counts what was accepted, ended proven, was refused and
-differed; N accepted rewrites end it. With a ledger, kernels that stand there are not done again. Exit 1: one is different."""
+races, reads what nobody wrote or runs longer than the limit under that launch is left out. Each option of OPTIONS is run with --prove full;
+what is accepted runs again on other seeds, with fewer and with more CTAs where the original stays clean. Counts what was accepted, ended
+proven, was refused and differed; N accepted rewrites end it. With a ledger, kernels that stand there are not done again. Exit 1: one is different."""
 import argparse
 import collections
 import copy
@@ -52,9 +52,9 @@ def variants(launch):
 class Run:
     def __init__(self, args):
         self.args, self.dir = args, tempfile.mkdtemp()
-        self.state = {"modules": [], "kernels": 0, "left out": {}, "count": {o: {} for o in OPTIONS}, "runs": 0, "different": []}
+        self.state = {"modules": [], "kernels": 0, "left out": {}, "count": {o: {} for o in OPTIONS}, "runs": 0, "different": [], "done": []}
         if args.ledger and os.path.exists(args.ledger):
-            self.state = json.load(open(args.ledger))
+            self.state = {**self.state, **json.load(open(args.ledger))}
             self.state["count"] = {o: self.state["count"].get(o, {}) for o in OPTIONS}
 
     def save(self):
@@ -96,7 +96,7 @@ class Run:
         if n > MOST:
             return None
         file = self.write(launch, name)
-        rc, _, _ = gpulocw(self.args, "run", path, "-l", file, "--check-memory", "--no-counters", "--time-limit", "20")
+        rc, _, _ = gpulocw(self.args, "run", path, "-l", file, "--check-memory", "--no-counters", "--time-limit", str(self.args.limit))
         return None if rc else file
 
     def kernel(self, path, launch):
@@ -145,6 +145,7 @@ def main():
     p.add_argument("folder")
     p.add_argument("--count", type=int, default=5000)
     p.add_argument("--ledger")
+    p.add_argument("--limit", type=float, default=20)
     r = Run(p.parse_args())
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -153,10 +154,15 @@ def main():
             if name in r.state["modules"] or r.accepted() >= r.args.count:
                 continue
             for launch in r.descriptions(path):
+                if launch["kernel"] in r.state["done"]:
+                    continue
                 r.kernel(path, launch)
+                r.state["done"].append(launch["kernel"])
+                r.save()
             r.state["modules"].append(name)
+            r.state["done"] = []
             r.save()
-    except KeyboardInterrupt:  # the module at hand is done again
+    except KeyboardInterrupt:  # the kernel at hand is done again
         pass
     r.report()
     return 1 if r.state["different"] else 0
