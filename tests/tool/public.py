@@ -76,7 +76,8 @@ class Run:
             beside = self.dir + "/guess.json"
             rc, _, _ = gpulocw(self.args, "launch", path, "-o", beside, "--force")
             if rc or not os.path.exists(beside):
-                return []
+                self.leave("modules whose launches cannot be guessed")
+                return
         d, seen = json.load(open(beside)), set()
         for x in d.get("launches", [d]):
             if x.get("kernel") not in seen:
