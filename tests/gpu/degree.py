@@ -2,7 +2,7 @@
 """Degree of coalescing against L1 hit rate: the coalescing paper's claims, tried on the demo kernels.
 
     tests/gpu/collect.py --device cuda:0 --launches h200 -o gpu.json
-    tests/gpu/degree.py gpu.json --sim sim:fermi-16k --svg docs/lab/coalesce.svg > docs/lab/coalesce.md
+    tests/gpu/degree.py gpu.json --sim sim:fermi-16k --svg docs/lab/coalesce.svg
 
 Hit rates and sectors per request come from the collection (measured, every load caching); degree, expected
 and exact sectors and the predicted hit rate from `gpulocw analyze --json` of the same launch. With --sim every

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Five seconds per panel: what docs/lab/panels.md says of each stands on the screen, at 80x24, where it says.
+# Five seconds per panel: what panels.md beside it says of each stands on the screen, at 80x24, where it says.
 . "$(dirname "$0")/tmux.bash"
-table=docs/lab/panels.md
+table=tests/terminal/panels.md
 fermi="kernels/valley.ptx -k fermi -d sim:fermi-16k --session $dir/s.json"
 between() { local l; l=$(line_of "$1"); [ -n "$l" ] && [ "$l" -ge "$2" ] && [ "$l" -le "$3" ]; } # REGEX l2-bandwidth LAST: screen rows
 
