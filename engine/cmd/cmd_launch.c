@@ -13,11 +13,28 @@
 
 enum { ASKED_KERNELS = 4 /* of more, -k picks the one that is asked about */, ASK_AGAIN = 3 };
 
+struct telling {
+    const struct args *a;
+    const char *kernel;
+    double done;
+};
+static void tell_trial(void *ctx, const struct launch_spec *l)
+{
+    const struct telling *t = ctx;
+    char what[192];
+    snprintf(what, sizeof what, "%.120s: grid %ux%ux%u, block %ux%ux%u", t->kernel, l->grid.x, l->grid.y,
+             l->grid.z, l->block.x, l->block.y, l->block.z);
+    cmd_progress_detail(t->a, t->done, "trying sizes", what);
+}
+
 static enum status infer_kernel(const struct workspace *s, const struct args *a,
-                                const struct ptx_func *f, struct infer_asked *asked,
+                                const struct ptx_func *f, const char *name, struct infer_asked *asked,
                                 struct launch_spec *l, struct diags *ds)
 {
     struct ana_kernel *facts = NULL;
+    struct telling telling = { a, name, (double)f->index / s->module->nfuncs };
+    asked->trying = tell_trial;
+    asked->ctx = &telling;
     struct ana_opts o = { .cancel = a->cancel, .quick = true };
     enum status st = ana_run(s->module, f->name, &o, &facts, ds);
     if (st == ST_OK)
@@ -84,7 +101,7 @@ static enum status ask_kernel(const struct workspace *s, const struct args *a, c
         return ST_OK;
     launch_spec_free(l);
     *took = now;
-    return infer_kernel(s, a, f, took, l, ds);
+    return infer_kernel(s, a, f, name, took, l, ds);
 }
 
 static uint32_t kernels_with_body(const struct ptx_module *m)
@@ -102,7 +119,7 @@ static enum status describe_kernel(const struct workspace *s, const struct args 
 {
     struct diags first = { 0 }, then = { 0 };
     *took = (struct infer_asked){ 0 };
-    enum status st = infer_kernel(s, a, f, took, l, &first);
+    enum status st = infer_kernel(s, a, f, name, took, l, &first);
     if (st == ST_OK && a->io->ask && (a->kernel || kernels_with_body(s->module) <= ASKED_KERNELS)) {
         bool other = false;
         st = ask_kernel(s, a, f, name, took, l, &other, &then);
@@ -175,6 +192,8 @@ static void say_guess(const struct launch_spec *l, const struct infer_asked *too
     if (took->in_part)
         buf_puts(&b,
                  "; too much to try whole: fewer CTAs ran clean, of these its first and its last ran");
+    if (took->checked_part)
+        buf_puts(&b, "; too much to check whole: its first CTAs are clean");
     diag_add(ds, DIAG_NOTE, "guess", NULL, NO_SPAN, "%s: grid %ux%ux%u, block %ux%ux%u (%s); %s",
              l->name, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y, l->block.z,
              took->why ? took->why : "as given", b.s ? b.s : "");

@@ -17,12 +17,16 @@ struct infer_work {
     struct dim3u ctas;    /* the smallest grid from 0 on that has all CTAs at work */
     struct dim3u threads; /* the smallest block that has all threads at work */
     uint64_t written;     /* words of outputs */
+    uint64_t touched;     /* words that lanes touch, each as often as one does */
     uint64_t shared;      /* bytes of shared memory up to the last that a CTA touches */
 };
 /* What the user says of a launch that is guessed; n 0, block.x 0: nothing. */
 struct infer_asked {
     uint32_t n; /* what integer parameters say */
     struct dim3u block;
+    /* told each launch that is tried; NULL: nobody is */
+    void (*trying)(void *ctx, const struct launch_spec *l);
+    void *ctx;
     /* then: */
     bool said_n, said_block;
     const char *why; /* what in the code the block comes from; NULL: it was said */
@@ -30,8 +34,9 @@ struct infer_asked {
     bool clean;      /* and without a race, or a read of what nobody wrote */
     bool
         faults; /* none runs, and this one ends in a fault that is none of its sizes: not out of bounds */
-    bool in_part;    /* too much to run whole: its first and last CTAs ran, work is that of fewer CTAs */
-    bool free_block; /* nothing in the code asks for its block */
+    bool in_part; /* too much to run whole: its first and last CTAs ran, work is that of fewer CTAs */
+    bool checked_part; /* too much to check whole: clean is of its first CTAs */
+    bool free_block;   /* nothing in the code asks for its block */
     bool front; /* a pointer leads into the middle of its buffer: something in front of it is touched */
     char unclean[256]; /* why it did not; empty: it did */
     struct infer_work work;

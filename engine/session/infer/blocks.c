@@ -12,7 +12,7 @@
 #include "engine/session/infer/infer.h"
 #include "engine/session/infer/shape.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 enum { MOST_THREADS = 1024, MOST_COVERED = 2000, MOST_CHUNK = 64, LANES = 32 };
 
@@ -157,6 +157,36 @@ static void add_covered(struct guess *g, const int64_t s[ANA_STEPS])
     }
 }
 
+/* Stores to the same buffer, as far apart from thread to thread: a loop over a part of the tile that was unrolled. */
+static uint32_t unrolled(const struct guess *g, const struct ana_access *a)
+{
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < g->facts->naccess; k++) {
+        const struct ana_access *b = &g->facts->access[k];
+        n += b->store && b->stepped && b->space == a->space && b->param == a->param &&
+             !memcmp(b->step, a->step, 6 * sizeof *a->step);
+    }
+    return n;
+}
+
+/* Where the text says along each axis what a CTA covers: as many threads; where each stores several elements, as many as
+ * are left along the longer axis, or along both. */
+static void add_unrolled(struct guess *g, const struct ana_access *a)
+{
+    struct dim3u c = covered(a->step), b = c;
+    uint32_t n = a->param < 0 || a->step[0] != a->bytes ? 1 : unrolled(g, a), root = 1;
+    while (root * root < n)
+        root++;
+    if (c.x < 2 || g->shape.block_dims > 2 || (c.y > 1) != (g->shape.block_dims == 2) || c.y * n == 1)
+        return;
+    if (root * root == n && c.x == c.y && c.x % root == 0)
+        add(g, (struct dim3u){ c.x / root, c.y / root, 1 }, c, true, INFER_COVERED);
+    *(c.x > c.y ? &b.x : &b.y) /= n;
+    bool along = (c.x > c.y ? c.x : c.y) % n == 0 && dim3u_count(b) >= LANES;
+    if (along || c.y > 1)
+        add(g, along ? b : c, c, true, INFER_COVERED);
+}
+
 static const struct ptx_symbol *shared_array(const struct guess *g, const struct ana_access *a)
 {
     const struct ptx_module *m = g->facts->module;
@@ -186,6 +216,12 @@ static void add_shared(struct guess *g, const struct ana_access *a)
     const int64_t *t = a->step;
     if (!s || s->unsized || t[0] <= 0)
         return;
+    if (g->shape.block_dims == 2 && t[1] == t[0] * ANA_STEP_SIZE) { /* an element for each of all */
+        uint64_t all = s->bytes / (uint64_t)t[0];
+        for (uint32_t x = 16; x <= LANES && all > LANES && all <= MOST_THREADS; x *= 2)
+            add_rows_of(g, (struct dim3u){ x, (uint32_t)all / x, 1 });
+        return;
+    }
     bool turned = t[1] > 0 && t[1] < t[0]; /* x counts rows */
     int64_t one = turned ? t[1] : t[0];
     uint32_t row = ratio(turned ? t[0] : t[1], one, MOST_THREADS),
@@ -230,16 +266,18 @@ void infer_blocks(struct guess *g)
     if (m->x &&
         (g->shape.tiles || g->shape.products)) /* what shares memory was compiled for that block */
         add(g, (struct dim3u){ m->x, m->y, m->z }, (struct dim3u){ 0 }, false, INFER_MOST);
-    for (unsigned round = 0; round < 3; round++)
+    for (unsigned round = 0; round < 4; round++)
         for (uint32_t k = 0; k < g->facts->naccess && g->nblocks < INFER_BLOCKS - 9; k++) {
             const struct ana_access *a = &g->facts->access[k];
             if (!a->stepped || a->prefetch)
                 continue;
-            if (round == 0)
-                add_rows(g, a->step);
+            if (round == 0 && a->space == PTX_SPACE_GLOBAL && a->store)
+                add_unrolled(g, a);
             else if (round == 1)
+                add_rows(g, a->step);
+            else if (round == 2)
                 add_shared(g, a);
-            else if (a->space == PTX_SPACE_GLOBAL && a->store)
+            else if (round == 3 && a->space == PTX_SPACE_GLOBAL && a->store)
                 add_covered(g, a->step);
         }
     if (m->x)

@@ -24,7 +24,7 @@ static void put_guess(struct jw *w, const struct launch_spec *l, const struct in
     put_percent(w, "idle_ctas_percent", t->work.known ? t->work.idle_ctas : NAN);
     put_percent(w, "unread_percent", t->work.known ? t->work.unread : NAN);
     put_percent(w, "unwritten_percent", t->work.known ? t->work.unwritten : NAN);
-    jw_put_bool(w, "in_part", t->in_part);
+    jw_put_bool(w, "in_part", t->in_part || t->checked_part);
     launch_guessed_put(w, l->guessed);
     jw_put_str(w, "why", t->unclean[0] ? t->unclean : t->why);
     jw_end_obj(w);

@@ -316,13 +316,13 @@ static uint32_t shared_used(const struct trying *t)
 }
 
 /* Buffers and shared memory that end where the launch ends, checked; *how TRIAL_OUTSIDE: they may not. */
-static enum status trim(struct trying *t, enum trial *how)
+static enum status trim(struct trying *t, unsigned look, enum trial *how)
 {
     struct shape_of was = shape_now(t->g);
     uint32_t shared = t->g->shape.shared;
     t->g->bytes = ends(t);
     t->g->shape.shared = t->simulated ? shared_used(t) : shared;
-    enum status s = infer_try_next(t, t->size, LOOK_WORK | LOOK_RACES, how);
+    enum status s = infer_try_next(t, t->size, LOOK_WORK | look, how);
     if (s == ST_OK && (*how == TRIAL_WORKS || *how == TRIAL_UNCLEAN))
         infer_take_next(t);
     put_shape(t->g, was);
@@ -330,15 +330,24 @@ static enum status trim(struct trying *t, enum trial *how)
     return s;
 }
 
-/* t->now checked, with buffers that end where it ends if that goes. */
+/* t->now checked, with buffers that end where it ends if that goes. Each word that a lane touches is looked up: of
+ * what is too much, the first CTAs are checked, and all of them run. */
 static enum status check(struct trying *t, enum trial *how)
 {
     enum status s = ST_OK;
     const struct infer_work work = t->now.work;
-    t->most = CHECKED_INSTS / t->part;
+    double insts = result_counters(t->now.r)[COUNTER_INST_WARP].value;
+    bool part = work.touched > CHECKED_WORDS;
+    t->most = part ? (uint64_t)(insts * CHECKED_WORDS / (double)work.touched) : CHECKED_INSTS / t->part;
+    t->now.checked_part = false;
     *how = TRIAL_OUTSIDE;
     if (work.known)
-        s = trim(t, how);
+        s = trim(t, LOOK_RACES, how);
+    if (s == ST_OK && part && *how == TRIAL_LATE) {
+        t->most = CHECKED_INSTS / t->part;
+        s = trim(t, 0, how);
+        t->now.checked_part = *how == TRIAL_WORKS;
+    }
     if (s == ST_OK && *how != TRIAL_WORKS && *how != TRIAL_UNCLEAN)
         s = infer_trial(t, &t->now, LOOK_WORK | LOOK_RACES, how);
     if (*how == TRIAL_UNCLEAN) /* it ended there: what it does was measured before */

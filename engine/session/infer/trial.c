@@ -115,6 +115,8 @@ enum status infer_trial(struct trying *t, struct tried *x, unsigned look, enum t
     struct launch_data data = { 0 };
     struct diags quiet = { 0 };
     enum status s = launch_data_make(&x->l, (uint64_t)4 << 30, &data, &quiet);
+    if (t->g->asked.trying)
+        t->g->asked.trying(t->g->asked.ctx, &x->l);
     result_clear(x->r);
     x->work = (struct infer_work){ 0 };
     *how = TRIAL_FAILS;

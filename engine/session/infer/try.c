@@ -24,7 +24,9 @@ enum {
     LANES = 32,
     VECTOR = 16 /* bytes that one access moves at most */,
     FEW_TURNS = 4 /* of what is done over and over */,
-    MOST_BLOCKS = 4 /* that run and leave something undone */
+    MOST_BLOCKS = 4 /* that run and leave something undone */,
+    MOST_ROOM = 1 << 21 /* elements, where more did not help before */,
+    MOST_IDLE = 5 /* sizes that change no output; half of them, where none did before */
 };
 
 /* By the number of grid dimensions that the kernel reads: kernels without loops; those that loop up to what
@@ -234,51 +236,99 @@ static enum status try_few(struct trying *t, enum trial *how)
     return s;
 }
 
-/* One block: sizes from the first down. */
+/* What changes no output may write what is there: then it works. */
+static enum status writes_all(struct trying *t, enum trial *how)
+{
+    t->size = t->idle;
+    t->may_idle = true;
+    enum status s = infer_try_next(t, t->size, LOOK_WORK, how);
+    infer_take_next(t);
+    const struct infer_work *w = &t->now.work;
+    bool all = s == ST_OK && *how == TRIAL_WORKS && w->known && w->unwritten <= INFER_UNDONE &&
+               w->idle_ctas <= INFER_UNDONE && w->idle_threads <= INFER_UNDONE;
+    t->may_idle = all;
+    *how = all ? TRIAL_WORKS : TRIAL_IDLE;
+    return s;
+}
+
+/* One size with the data that it may want. */
+static enum status try_size(struct trying *t, enum trial *how)
+{
+    enum status s = try_one(t, how);
+    if (s == ST_OK && *how == TRIAL_LATE && !t->g->zero && any_updated(t->g)) {
+        t->g->zero = true; /* it may wait for a flag, or look for an empty place */
+        s = try_one(t, how);
+        t->g->zero = *how == TRIAL_WORKS;
+    }
+    if (s == ST_OK && *how == TRIAL_IDLE && !t->all_idle && infer_has_bound(t->g, INFER_BOUNDS_OFFSET)) {
+        t->size.offset = 1; /* it may move the index out of its bounds */
+        s = try_one(t, how);
+    }
+    if (s == ST_OK && *how == TRIAL_OUTSIDE && t->g->counted && !t->g->few)
+        s = try_few(t, how);
+    if (s == ST_OK && t->g->indexed && !t->g->ends &&
+        (*how == TRIAL_LATE || (*how == TRIAL_OUTSIDE && any_untyped(t->g)))) {
+        t->g->ends = true; /* it may follow a list, or go down a tree */
+        s = try_one(t, how);
+        t->g->ends = *how == TRIAL_WORKS;
+    }
+    if (s == ST_OK && *how == TRIAL_LATE && !t->g->brief && any_counts_turns(t->g)) {
+        t->g->brief = FEW_TURNS; /* it may do all of it over and over */
+        s = try_one(t, how);
+        t->g->brief = *how == TRIAL_WORKS ? FEW_TURNS : 0;
+        if (s == ST_OK && t->g->brief)
+            s = more_turns(t, how);
+    }
+    return s;
+}
+
+/* One block: sizes from the first down. What changes no output does not with more room, either. */
 static enum status walk(struct trying *t, enum trial *how)
 {
     enum status s = ST_OK;
-    unsigned outside = 0;
-    for (unsigned i = 0; s == ST_OK && i < NSIZES && !infer_spent(t); i++) {
-        if (!set_size(t, i) || (t->outside && t->size.n > 256))
+    unsigned outside = 0, idle = 0, most = t->all_idle ? MOST_IDLE / 2 : MOST_IDLE;
+    struct size_guess was = { 0 };
+    for (unsigned i = 0; s == ST_OK && i < NSIZES && idle < most && !infer_spent(t); i++) {
+        if (!set_size(t, i) || (t->outside && t->size.n > 256) ||
+            (was.n && (t->size.n >= was.n || t->size.count > was.count)) ||
+            (t->room && t->size.count > t->room))
             continue;
-        s = try_one(t, how);
-        if (s == ST_OK && *how == TRIAL_LATE && !t->g->zero && any_updated(t->g)) {
-            t->g->zero = true; /* it may wait for a flag, or look for an empty place */
-            s = try_one(t, how);
-            t->g->zero = *how == TRIAL_WORKS;
-        }
-        if (s == ST_OK && *how == TRIAL_IDLE && infer_has_bound(t->g, INFER_BOUNDS_OFFSET)) {
-            t->size.offset = 1; /* it may move the index out of its bounds */
-            s = try_one(t, how);
-        }
-        if (s == ST_OK && *how == TRIAL_OUTSIDE && t->g->counted && !t->g->few)
-            s = try_few(t, how);
-        if (s == ST_OK && t->g->indexed && !t->g->ends &&
-            (*how == TRIAL_LATE || (*how == TRIAL_OUTSIDE && any_untyped(t->g)))) {
-            t->g->ends = true; /* it may follow a list, or go down a tree */
-            s = try_one(t, how);
-            t->g->ends = *how == TRIAL_WORKS;
-        }
-        if (s == ST_OK && *how == TRIAL_LATE && !t->g->brief && any_counts_turns(t->g)) {
-            t->g->brief = FEW_TURNS; /* it may do all of it over and over */
-            s = try_one(t, how);
-            t->g->brief = *how == TRIAL_WORKS ? FEW_TURNS : 0;
-            if (s == ST_OK && t->g->brief)
-                s = more_turns(t, how);
-        }
+        s = try_size(t, how);
         outside += *how == TRIAL_OUTSIDE;
+        idle += *how == TRIAL_IDLE;
+        was = *how == TRIAL_IDLE ? t->size : (struct size_guess){ 0 };
         if (*how == TRIAL_WORKS || *how == TRIAL_FAILS || *how == TRIAL_UNCLEAN ||
             (t->outside && outside > 2))
             return s;
     }
     t->outside |= outside > 2;
+    t->room = *how == TRIAL_OUTSIDE ? MOST_ROOM : t->room;
+    bool first = idle == most && !t->all_idle;
+    t->all_idle |= idle == most;
+    return s == ST_OK && first && t->simulated ? writes_all(t, how) : s;
+}
+
+/* Extents that the text fixes: one CTA stays inside where the fewest of any size do not; more come where they write. */
+static enum status one_cta(struct trying *t, enum trial *how)
+{
+    const struct guess *g = t->g;
+    if (!t->simulated || g->asked.n || g->shape.one_thread)
+        return ST_OK;
+    t->g->grid = (struct dim3u){ 1, 1, 1 };
+    t->size.count = t->size.count < MOST_ROOM ? t->size.count : MOST_ROOM;
+    enum status s = infer_try_next(t, t->size, 0, how);
+    if (s == ST_OK && *how == TRIAL_WORKS)
+        infer_take_next(t);
+    else
+        t->g->grid = (struct dim3u){ 0 };
     return s;
 }
 
 /* What runs with one block: as many CTAs as the device has SMs, all of them at work. */
 static enum status finish(struct trying *t, bool *clean)
 {
+    if (t->g->grid.x)
+        return infer_fit(t, clean);
     bool one = t->g->shape.dims == 1;
     enum status s = one ? grow(t) : ST_OK;
     if (s == ST_OK)
@@ -314,13 +364,27 @@ static enum status block_races(struct trying *t, bool *races)
 {
     enum trial how = TRIAL_WORKS;
     enum status s = ST_OK;
-    t->most = CHECKED_INSTS / t->part;
+    t->most = BLOCK_INSTS;
     if (t->simulated && t->g->shape.tiles)
         s = infer_trial(t, &t->now, LOOK_RACES, &how);
     *races = how == TRIAL_UNCLEAN;
     if (*races && !t->unclean[0])
         snprintf(t->unclean, sizeof t->unclean, "%s", result_message(t->now.r));
     return s;
+}
+
+/* What only bounds threads, as a halo does, is no more than a block has. */
+static enum status block_rows(struct trying *t, enum trial *how, bool *races)
+{
+    uint64_t threads = dim3u_count(t->now.l.block);
+    enum status s = ST_OK;
+    if (!*races || t->g->asked.n || t->size.row <= threads ||
+        !infer_has_bound(t->g, INFER_BOUNDS_THREADS))
+        return ST_OK;
+    t->size.row = (uint32_t)threads;
+    t->most = TRIAL_INSTS / t->part;
+    s = try_one(t, how);
+    return s == ST_OK && *how == TRIAL_WORKS ? block_races(t, races) : s;
 }
 
 /* Pointers lead as far into their buffers as something in front of them is touched. */
@@ -348,11 +412,17 @@ static enum status one_block(struct trying *t, unsigned *ran, bool *end)
     t->most = TRIAL_INSTS / t->part;
     t->g->ahead = t->ahead;
     enum status s = walk(t, &how);
-    *end = how == TRIAL_LATE; /* no end, whatever the block */
+    if (s == ST_OK && how == TRIAL_OUTSIDE && !infer_spent(t))
+        s = one_cta(t, &how);
+    /* no end, or nothing to do, whatever the block */
+    *end = how == TRIAL_LATE ||
+           (how == TRIAL_IDLE && t->all_idle && t->g->blocks[t->block].why == INFER_COMMON);
     if (s == ST_OK && how == TRIAL_WORKS && t->ahead)
         s = find_fronts(t, &how);
     if (s == ST_OK && how == TRIAL_WORKS)
         s = block_races(t, &races);
+    if (s == ST_OK && how == TRIAL_WORKS)
+        s = block_rows(t, &how, &races);
     if (s != ST_OK || how != TRIAL_WORKS)
         return s;
     if (!races)
@@ -515,6 +585,11 @@ static enum status take_best(struct trying *t)
     t->best = was;
     t->size = t->best_size;
     t->block = t->best_block;
+    enum status s = ST_OK;
+    if (!t->now.work.known && t->simulated) /* it races with every block: what it does all the same */
+        s = finish(t, &t->clean);
+    if (s != ST_OK)
+        return s;
     tell_fronts(t);
     if (!t->clean && t->simulated)
         warn(t, "run clean", t->unclean);
@@ -645,6 +720,7 @@ enum status infer_find(struct guess *g, struct dev *d, const struct cancel *canc
                                      .clean = t.any && t.clean,
                                      .faults = t.faults,
                                      .in_part = t.any && t.now.in_part,
+                                     .checked_part = t.any && t.now.checked_part,
                                      .free_block = b->why == INFER_COMMON,
                                      .front = t.front,
                                      .work = t.now.work };

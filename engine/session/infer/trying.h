@@ -16,7 +16,10 @@ struct dev_code;
 #define TRIAL_INSTS   UINT64_C(3000000)
 #define GROWN_INSTS   UINT64_C(6000000)
 #define CHECKED_INSTS UINT64_C(12000000)
+#define BLOCK_INSTS   UINT64_C(1000000) /* of one that asks whether threads of a block race */
 #define ALL_INSTS     UINT64_C(36000000)
+/* Words that lanes touch in a trial whose accesses are checked: each takes as long as an instruction of a warp. */
+#define CHECKED_WORDS UINT64_C(4000000)
 #define GPU_SECONDS   1.0
 
 enum trial {
@@ -37,6 +40,7 @@ struct tried {
     struct result *r; /* owned */
     struct infer_work work;
     bool in_part;      /* too much to run whole: work and r are those of fewer CTAs */
+    bool checked_part; /* too much to check whole: its first CTAs were */
     uint64_t *reached; /* of each argument, bytes up to the last that it touches; INFER_ARGS of them */
     uint64_t *first;   /* and before the first, in the same memory */
 };
@@ -57,11 +61,13 @@ struct trying {
     uint64_t most;             /* of one trial */
     uint64_t part;             /* what instructions are divided by: products of matrices take longer */
     bool outside;              /* all sizes led outside with some block */
+    uint64_t room;             /* elements of a buffer; more did not help; 0: they were not tried */
     bool leaves;               /* some guess led outside */
     bool ahead;                /* pointers into the middle of buffers are tried */
     bool front;                /* and some are taken */
     uint8_t order;             /* of CTAs: enum sim_order */
     bool found_idle, may_idle; /* some guess changed no output; that counts as work */
+    bool all_idle;             /* none did with one block and kind of data, whatever the size */
     struct size_guess idle;
     unsigned idle_block;
     uint32_t idle_brief;

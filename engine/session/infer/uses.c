@@ -44,8 +44,9 @@ static void read_accesses(struct guess *g)
 {
     for (uint32_t k = 0; k < g->facts->naccess; k++) {
         const struct ana_access *a = &g->facts->access[k];
-        g->counted |=
-            (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_CONST) && a->depends_on_load;
+        g->counted |= (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_CONST ||
+                       a->space == PTX_SPACE_LOCAL) &&
+                      a->depends_on_load;
         if (a->space != PTX_SPACE_GLOBAL && a->space != PTX_SPACE_GENERIC)
             continue;
         g->indexed |= a->depends_on_load;

@@ -22,6 +22,7 @@ struct infer_marks {
     _Atomic uint32_t *active; /* lanes of each warp of each CTA that touched memory */
     uint32_t warps;           /* of a CTA */
     _Atomic uint64_t shared;  /* bytes up to the last that was touched */
+    _Atomic uint64_t touched;
     uint64_t nctas;
 };
 
@@ -107,6 +108,9 @@ void infer_marks_touch(void *ctx, const struct sim_touch *t)
     if (warp < m->nctas * m->warps)
         atomic_fetch_or_explicit(&m->active[warp], t->shared ? UINT32_MAX : t->mask,
                                  memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->touched,
+                              (uint64_t)__builtin_popcount(t->mask) * ((t->bytes + WORD - 1) / WORD),
+                              memory_order_relaxed);
     if (t->shared)
         mark_shared(m, t);
     else
@@ -166,7 +170,9 @@ void infer_marks_read(const struct infer_marks *m, struct infer_work *out, uint6
                       uint64_t *first)
 {
     uint64_t unread = 0, inputs = 0, unwritten = 0, outputs = 0;
-    *out = (struct infer_work){ .known = true, .shared = atomic_load(&m->shared) };
+    *out = (struct infer_work){ .known = true,
+                                .shared = atomic_load(&m->shared),
+                                .touched = atomic_load(&m->touched) };
     count_threads(m, out);
     for (size_t i = 0; i < m->l->nargs; i++) {
         const struct arg_spec *a = &m->l->args[i];
