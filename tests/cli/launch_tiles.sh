@@ -16,6 +16,7 @@ holds "a halo that a parameter says: no longer than a block" says_halo clean "l[
 holds "bytes that are places in an array of the thread's own" letters clean "l['grid'][0] * l['grid'][1] > 100"
 holds "extents that the text fixes: CTAs come one after the other" fixed_extents clean "l['grid'][0] == 128"
 holds "zeros over zeros are work" zeros clean "l['grid'][0] * l['block'][0] == 1 << 20"
+doc "of 1024 elements: a common block" "[(l['block'], l['unwritten_percent']) for l in d['launches']] == [([16, 16, 1], 0)]" "$B" launch tests/launch/tiles.ptx -k square_product --json
 "$B" launch tests/launch/tiles.ptx -k zeros --json --progress-fd 3 3> "$T/told" > /dev/null 2>&1
 has "progress tells each launch that is tried" '"trying sizes", "detail": "zeros: grid 4096x1x1, block 256x1x1"' "$(cat "$T/told")"
 tried=$(grep -c "trying sizes" "$T/told")

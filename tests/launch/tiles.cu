@@ -125,3 +125,19 @@ __global__ void zeros(const int *x, const int *y, const int *z, double *a, doubl
     if (i < l)
         c[z[i]] = 0;
 }
+
+/* The same for a product of a fixed size, of no more than 1024 threads. */
+__global__ void square_product(const int *a, const int *b, int *c)
+{
+    __shared__ int s[1024], t[1024];
+    int r = blockIdx.y * blockDim.y + threadIdx.y, q = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+    for (int i = 0; i < 256; i += blockDim.x) {
+        s[threadIdx.y * blockDim.x + threadIdx.x] = a[r * 256 + i + threadIdx.x];
+        t[threadIdx.y * blockDim.x + threadIdx.x] = b[i * 256 + threadIdx.y * 256 + q];
+        __syncthreads();
+        for (int j = 0; j < blockDim.x; j++)
+            sum += s[threadIdx.y * blockDim.x + j] * t[j * blockDim.x + threadIdx.x];
+        __syncthreads();
+    }
+    c[r * 256 + q] = sum;
+}

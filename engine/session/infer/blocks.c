@@ -218,8 +218,10 @@ static void add_shared(struct guess *g, const struct ana_access *a)
         return;
     if (g->shape.block_dims == 2 && t[1] == t[0] * ANA_STEP_SIZE) { /* an element for each of all */
         uint64_t all = s->bytes / (uint64_t)t[0];
-        for (uint32_t x = 16; x <= LANES && all > LANES && all <= MOST_THREADS; x *= 2)
-            add_rows_of(g, (struct dim3u){ x, (uint32_t)all / x, 1 });
+        for (uint32_t x = 16; x <= LANES && all > LANES && all < 256;
+             x *= 2) /* common blocks have 256 */
+            if (all / x <= x)
+                add_rows_of(g, (struct dim3u){ x, (uint32_t)all / x, 1 });
         return;
     }
     bool turned = t[1] > 0 && t[1] < t[0]; /* x counts rows */
