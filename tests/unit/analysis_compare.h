@@ -60,7 +60,7 @@ static inline void put_symbols(struct sim_program *p, const struct launch_data *
                          &ds);
     diags_free(&ds);
 }
-/* Loads that a timed launch makes once, since an assembler does: each beside the one that it repeats. */
+/* Loads of global memory that a timed launch makes once, since an assembler does: each beside the one that it repeats. */
 struct made_once {
     const struct ptx_inst *load[64], *of[64];
     unsigned n;
@@ -72,7 +72,7 @@ static inline void note_once(const struct sim_program *p, const struct sim_prese
     o->n = 0;
     assert_int_equal(timing_plan_make(&t, p, g), ST_OK);
     for (uint32_t i = 0; i < p->ncode; i++) {
-        if (!t.op[i].same)
+        if (!t.op[i].same || p->code[i].ptx->space == PTX_SPACE_SHARED)
             continue;
         assert_true(o->n < ARRAY_LEN(o->load));
         o->load[o->n] = p->code[i].ptx;

@@ -9,6 +9,7 @@
 
 #define MOST    63u /* zeros of zero */
 #define CHANGES 100u
+#define DEFS    16u /* of a register; of one with more nothing is known */
 
 struct multiples {
     const struct ptx_cfg *g;
@@ -181,7 +182,9 @@ static struct ptx_multiple of_register(const struct multiples *x, uint32_t reg)
 {
     const struct ptx_reg_refs *r = &x->g->regs[reg];
     struct ptx_multiple out = plain(MOST);
-    if (r->ndefs == 1)
+    if (r->ndefs > DEFS)
+        out = plain(0);
+    else if (r->ndefs == 1)
         out = made_by(x, r->defs[0]);
     else if (!counts_up(x, reg, &out))
         for (uint32_t k = 0; k < r->ndefs; k++)
