@@ -157,13 +157,13 @@ static void add_covered(struct guess *g, const int64_t s[ANA_STEPS])
     }
 }
 
-/* Stores to the same buffer, as far apart from thread to thread: a loop over a part of the tile that was unrolled. */
+/* Stores to the same buffer, as far apart from thread to thread, in no loop: one over a part of the tile that was unrolled. */
 static uint32_t unrolled(const struct guess *g, const struct ana_access *a)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < g->facts->naccess; k++) {
         const struct ana_access *b = &g->facts->access[k];
-        n += b->store && b->stepped && b->space == a->space && b->param == a->param &&
+        n += b->store && b->stepped && !b->loops && b->space == a->space && b->param == a->param &&
              !memcmp(b->step, a->step, 6 * sizeof *a->step);
     }
     return n;
@@ -174,7 +174,7 @@ static uint32_t unrolled(const struct guess *g, const struct ana_access *a)
 static void add_unrolled(struct guess *g, const struct ana_access *a)
 {
     struct dim3u c = covered(a->step), b = c;
-    uint32_t n = a->param < 0 || a->step[0] != a->bytes ? 1 : unrolled(g, a), root = 1;
+    uint32_t n = a->param < 0 || a->loops || a->step[0] != a->bytes ? 1 : unrolled(g, a), root = 1;
     while (root * root < n)
         root++;
     if (c.x < 2 || g->shape.block_dims > 2 || (c.y > 1) != (g->shape.block_dims == 2) || c.y * n == 1)
