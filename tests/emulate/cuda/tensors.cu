@@ -1,4 +1,4 @@
-/* needs CUDA 12, needs sm_90 */
+/* needs CUDA 12.5, needs sm_90 */
 #include "check.h"
 #include <cuda.h>
 #include <cuda/barrier>
