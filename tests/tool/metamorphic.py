@@ -33,7 +33,7 @@ CONFIGURATIONS = [c.split() for c in (
     "--readonly promote --assume-restrict", "--carveout 50", "--l2-persist BUFFER", "--tma-hint evict_first", "--bypass l1 --pi 1 --coarsen 2 --throttle-shared 1024",
     "--cluster agent --coarsen 2 --maxnreg 40")]
 LOADS = {"line", "requests", "sectors", "l1_hit_sectors"}
-LINE_KEYS = ("line", "column", "ptx_line", "at_line")
+LINE_KEYS = ("line", "column", "ptx_line", "at_line", "same_as_line", "joined_with_line")
 
 
 class Answers:
