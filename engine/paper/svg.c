@@ -32,6 +32,7 @@ enum {
 #define INK        "#222"
 #define OVER_LINES "font-size=\"9\" paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"3\""
 #define PALE       "#667"
+#define MANY       1e5 /* written as so many millions */
 static const char *const colours[] = { "#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756",
                                        "#72b7b2", "#9d755d", "#bab0ac", "#eeca3b" };
 
@@ -135,12 +136,18 @@ static double y_of(const struct panel *p, double v)
     return p->y + HEAD + HIGH - v / p->top * HIGH;
 }
 
+/* Counts of instructions are millions: as they are they run into each other. */
+static void number_of(double v, const char *small, char *text, size_t n)
+{
+    snprintf(text, n, v < MANY ? small : v < 1e7 ? "%.1f M" : "%.0f M", v < MANY ? v : v / 1e6);
+}
+
 static void put_axis(const struct panel *p, const struct picture *to)
 {
     double right = (double)to->width - RIGHT;
     for (double v = 0; v <= p->top * (1 + 1e-9); v += p->step) {
         char text[32];
-        snprintf(text, sizeof text, "%.4g", v);
+        number_of(v, "%.4g", text, sizeof text);
         put_line(to->out, LEFT, y_of(p, v), right, y_of(p, v), v > 0 ? "\"#e4e4e8\"" : "\"#889\"");
         put_text(to->out, LEFT - 6, y_of(p, v) + 4, "text-anchor=\"end\" fill=\"" PALE "\"", text);
     }
@@ -169,7 +176,7 @@ static void put_bar(const struct panel *p, double x, struct paper_value v, size_
         double y = y_of(p, cut ? p->top : v.ours);
         buf_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
                    y, p->bar - 1, y_of(p, 0) - y, colours[colour % ARRAY_LEN(colours)]);
-        snprintf(text, sizeof text, v.ours < 1000 ? "%.3g" : "%.0f", v.ours);
+        number_of(v.ours, v.ours < 1000 ? "%.3g" : "%.0f", text, sizeof text);
         if (v.at[0])
             put_at(p, x + p->bar / 2 + 3, y, v.at, out);
         double mark = v.paper == v.paper ? y_of(p, v.paper) : y; /* the value stands clear of the mark */
@@ -225,6 +232,18 @@ static void put_name(const struct panel *p, const struct paper_row *x, double at
     put_text(out, at, y, more, name);
 }
 
+/* A later panel's "by SM/best" has the colour of the first one's "by SM". */
+static size_t colour_of(const struct panel *p, size_t s)
+{
+    const char *const *name = p->r->series;
+    for (size_t k = 0; k < p->first; k++) {
+        size_t n = strlen(name[k]);
+        if (!strncmp(name[p->first + s], name[k], n) && name[p->first + s][n] == '/')
+            return k;
+    }
+    return s;
+}
+
 static void put_group(const struct panel *p, const struct paper_row *x, size_t k, struct buf *out)
 {
     double at = LEFT + GROUP_GAP / 2.0 + (double)k * p->group,
@@ -232,7 +251,7 @@ static void put_group(const struct panel *p, const struct paper_row *x, size_t k
     bool alike = p->n == 1 || p->only;
     for (size_t s = 0; s < p->n; s++)
         put_bar(p, from + (double)s * p->bar, x->v[p->first + s],
-                !alike             ? s
+                !alike             ? colour_of(p, s)
                 : is_mean(p->r, x) ? 1
                                    : 0,
                 out);
