@@ -108,7 +108,7 @@ def documents(folder):
 
 def merged(parts):
     """One document of several, each of platforms of its own; the last of a platform counts."""
-    whole = dict(parts[-1][0], rows=[], means=[], facts=parts[-1][0]["facts"])
+    whole = dict(parts[-1][0], rows=[], means=[], facts=list({f["name"]: f for d, _ in parts for f in d["facts"]}.values()))
     of = lambda d: {r["platform"] for r in d["rows"]}
     for k, (d, _) in enumerate(parts):
         left = of(d) - set().union(*(of(later) for later, _ in parts[k + 1:]))
