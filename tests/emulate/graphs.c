@@ -124,6 +124,9 @@ static void captures(char *stub, unsigned *d, unsigned n)
     OK(cudaStreamUpdateCaptureDependencies(s, &second, NULL, 1, 0));
     OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &g, &last, NULL, &waits));
     NEED(waits == 2);
+    OK(cudaStreamUpdateCaptureDependencies(s, (cudaGraphNode_t *)last, NULL, waits, 1)); /* as told */
+    OK(cudaStreamGetCaptureInfo(s, &capturing, &id, &g, &last, NULL, &waits));
+    NEED(waits == 2);
     OK(cudaStreamEndCapture(s, &g));
     edges = 8;
     OK(cudaGraphGetEdges(g, from, to, NULL, &edges));

@@ -3,6 +3,7 @@
 #include "engine/emulate/runtime/runtime.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEGACY = 1, PER_THREAD = 2 }; /* streams that are numbers */
 static struct {
@@ -115,13 +116,16 @@ static bool waits_for(const struct tail *t, const struct node *n)
 
 cudaError_t tail_join(struct tail *t, cudaGraphNode_t const *v, size_t n)
 {
-    cudaGraphNode_t *all = n ? realloc(t->v, (t->n + n) * sizeof *all) : t->v;
-    if (n && !all)
+    struct tail all = { calloc(t->n + n + 1, sizeof *all.v), t->n };
+    if (!all.v)
         return cudaErrorMemoryAllocation;
-    t->v = all;
+    if (t->n)
+        memcpy(all.v, t->v, t->n * sizeof *all.v);
     for (size_t i = 0; i < n; i++)
-        if (!waits_for(t, v[i]))
-            t->v[t->n++] = v[i];
+        if (!waits_for(&all, v[i]))
+            all.v[all.n++] = v[i];
+    free(t->v); /* v may lie there: the program was told of it */
+    *t = all;
     return cudaSuccess;
 }
 

@@ -216,8 +216,7 @@ bool event_drop(cudaEvent_t e);
 cudaGraph_t capture_of(cudaStream_t s);
 cudaError_t tail_join(struct tail *t, cudaGraphNode_t const *v, size_t n); /* these nodes, too */
 cudaError_t tail_set(struct tail *t, cudaGraphNode_t const *v, size_t n);
-bool capture_joined(
-    const struct stream *origin); /* nothing captured is left that it does not wait for */
+bool capture_joined(const struct stream *origin); /* it waits for what others captured */
 /* What is asked of a capture, and the nodes that the next one waits for; stream.c. NULL: not asked. */
 cudaError_t capture_info(cudaStream_t s, int *status, unsigned long long *id, cudaGraph_t *graph,
                          cudaGraphNode_t const **last, size_t *n);
