@@ -244,6 +244,7 @@ tests: $(BUILD)/tests/live/swap/swapped $(BUILD)/tests/live/libfailalloc.so
 $(BUILD)/tests/live/libfailalloc.so: tests/live/failalloc.c
 	@mkdir -p $(@D); $(CC) $(CSTD) $(WARN) -D_GNU_SOURCE -Wno-missing-prototypes -O1 -g -fPIC -shared -o $@ $< -ldl
 $(BUILD)/tests/test_tui_program $(BUILD)/tests/test_live_peek: $(BUILD)/tests/live/swap/swapped
+$(BUILD)/tests/test_tui_program: | $(BUILD)/tests/emulate/vectors $(BUILD)/tests/emulate/columns
 $(BUILD)/tests/test_cmd_writers: $(BUILD)/tests/live/captured
 
 # The program with its front end, sessions and workspace under sanitizers, for tests/terminal/storm.sh; the rest is as always.
